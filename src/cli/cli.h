@@ -69,7 +69,8 @@ typedef struct jncOption {
 /// A workspace stands for the character file in it: that path, in `buffer`, or the path as it is.
 const char* jncCharacterFile(const char* path, char* buffer, size_t size);
 
-/// Fails where `workspace` is a folder without the character file `file` (see jncCharacterFile), and says what makes it.
+/// Fails where `workspace` is a folder without the character file `file` (see jncCharacterFile), and says what makes
+/// it.
 jnResult jncExpectCharacter(const char* workspace, const char* file, jnError* error);
 
 /// One line of how many points a character has in its source, welded, and split at seams; nothing where the source's

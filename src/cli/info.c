@@ -322,7 +322,8 @@ int jncInfo(int argc, char** argv)
 
             "Prints what a character file contains: counts, ranges, clips, bytes of each section, and the measured "
             "cost of one\n"
-            "step on this machine. With --shells it lists the connected shells of a workspace's character instead, with "
+            "step on this machine. With --shells it lists the connected shells of a workspace's character instead, "
+            "with "
             "the numbers that\n"
             "`parts:` of the manifest takes, and what each was taken for.\n",
         .example = "  jounce info figure.jounce\n",

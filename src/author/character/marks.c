@@ -23,13 +23,13 @@ typedef struct Search {
     uint8_t* fits;          // [vertexCount]
 } Search;
 
-static jnResult FailAtName(const jnaMarkSetting* m, const char* what, const char* name, const char* const* names,
-    int count, jnError* error)
+static jnResult FailAtName(
+    const jnaMarkSetting* m, const char* what, const char* name, const char* const* names, int count, jnError* error)
 {
     char list[LIST_LENGTH];
     jnaNearNames(name, names, count, list, sizeof(list));
-    return jnFail(error, jn_badArgument, list[0] != '\0' ? "%s: the character has no %s '%s'; the nearest are %s"
-                                                         : "%s: the character has no %s '%s'%s",
+    return jnFail(error, jn_badArgument,
+        list[0] != '\0' ? "%s: the character has no %s '%s'; the nearest are %s" : "%s: the character has no %s '%s'%s",
         m->place, what, name, list);
 }
 

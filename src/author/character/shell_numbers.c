@@ -146,8 +146,7 @@ jnResult jnaDescribeShells(const jnaCharacter* c, const jnaShellNumbers* shells,
     }
     for (int p = 0; p < c->partCount; ++p) {
         for (int t = 0; t < c->parts[p].triangleCount; ++t) {
-            jnaShellLine* line =
-                &lines[shells->shellOf[CornerOf(c, 3 * (size_t)(c->parts[p].firstTriangle + t))] - 1];
+            jnaShellLine* line = &lines[shells->shellOf[CornerOf(c, 3 * (size_t)(c->parts[p].firstTriangle + t))] - 1];
             line->triangleCount++;
             line->part = line->part < 0 ? p : line->part;
         }

@@ -86,6 +86,17 @@ jnResult jnaTakeParts(const jnaWorkspaceDef* def, jnaManifest* m, jnError* error
     return m->parts != NULL ? jn_ok : OutOfMemory(error);
 }
 
+// Whether a mesh or material is called so: a node's name is not known any more.
+static bool HasPart(const jnaCharacter* c, const char* name)
+{
+    for (int p = 0; p < c->partCount; ++p) {
+        if (strcmp(c->parts[p].name, name) == 0 || strcmp(c->parts[p].material, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Names in `parts:` that no part has.
 static jnResult CheckNames(const jnaManifest* m, const bool* found, const jnaCharacter* c, jnError* error)
 {
@@ -99,7 +110,7 @@ static jnResult CheckNames(const jnaManifest* m, const bool* found, const jnaCha
         names[2 * p + 1] = c->parts[p].material;
     }
     for (int i = 0; i < m->partCount; ++i) {
-        if (m->parts[i].name != NULL && !jnaPartMarks(&m->parts[i]) && !found[i]) {
+        if (m->parts[i].name != NULL && !jnaPartMarks(&m->parts[i]) && !found[i] && !HasPart(c, m->parts[i].name)) {
             jnaNearNames(m->parts[i].name, names, 2 * c->partCount, near, sizeof(near));
             jnaListParts(c, list, sizeof(list));
             JN_TRY(jnFail(error, jn_badArgument,
@@ -117,17 +128,6 @@ done:
     return result;
 }
 
-// Whether a whole part that is named flesh is one: a node's name is not known any more.
-static bool HasPart(const jnaCharacter* c, const char* name)
-{
-    for (int p = 0; p < c->partCount; ++p) {
-        if (strcmp(c->parts[p].name, name) == 0 || strcmp(c->parts[p].material, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 jnResult jnaSetMarks(const jnaManifest* m, const bool* found, jnaCharacter* c, jnError* error)
 {
     enum { PLACE_LENGTH = 24 };
@@ -140,12 +140,13 @@ jnResult jnaSetMarks(const jnaManifest* m, const bool* found, jnaCharacter* c, j
     JN_TRY(jnaArena_Check(&arena, "parts", error));
     for (int i = 0; i < m->partCount; ++i) {
         const jnaManifestPart* part = &m->parts[i];
-        // What a person calls flesh is none of the pieces and sheets that are recognised.
-        bool flesh = part->name != NULL && part->role == jna_meshFlesh && HasPart(c, part->name);
-        if (jnaPartMarks(part) || flesh) {
+        // What a person calls flesh is none of the pieces and sheets that are recognised. Meshes of the built-in figure
+        // are no parts of a file, so that nobody found them.
+        bool named = part->name != NULL && (part->role == jna_meshFlesh || !found[i]) && HasPart(c, part->name);
+        if (jnaPartMarks(part) || named) {
             snprintf(places[i], PLACE_LENGTH, "parts[%d]", i);
-            settings[count++] = (jnaMarkSetting){
-                places[i], part->name, part->shell, part->joints, part->mask, part->above, part->role};
+            settings[count++] =
+                (jnaMarkSetting){places[i], part->name, part->shell, part->joints, part->mask, part->above, part->role};
         }
     }
     if (count > 0) {

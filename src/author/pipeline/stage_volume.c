@@ -11,9 +11,9 @@
 #include "base/try.h"
 #include "draw/bone_picture.h"
 #include "flesh/sag.h"
-#include "volume/outfit_hold.h"
 #include "volume/bones.h"
 #include "volume/mesh_internal.h"
+#include "volume/outfit_hold.h"
 #include "volume/posing.h"
 #include "volume/volume_internal.h"
 #include "volume/weights.h"
@@ -44,8 +44,7 @@ static jnResult DescribeMesh(const jnaStageRun* run, jnaStage* stage, jnError* e
     static const char* const inputs[] = {"character/positions.npy", "character/weld.npy", "character/triangles.npy",
         "character/joints.npy", "character/weights.npy", "character/character.json", NULL};
     static const char* const outputs[] = {"volume/nodes.npy", "volume/tetrahedra.npy", "volume/skin_tetrahedra.npy",
-        "volume/skin_weights.npy", "volume/skin_offsets.npy", "volume/skin_blend.npy", "volume/skin_kinds.npy",
-        NULL};
+        "volume/skin_weights.npy", "volume/skin_offsets.npy", "volume/skin_blend.npy", "volume/skin_kinds.npy", NULL};
     const jnaVolumeDef* def = &run->workspace->manifest.volume;
     (void)error;
     jnaStage_ReadAll(stage, NULL, inputs);
@@ -285,10 +284,11 @@ static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeRepor
     report->time.weights = Lap(&start);
     JN_PASS(jnaWatch_Tell(watch, 0.8, error));
     JN_PASS(jnaVolume_PlaceBones(v, c, &m->bones, &inside->bones, &inside->notes, error));
-    jnaVolume_HoldRigidSkin(v, m->bones.hold == jna_boneDirichlet ? 0 : (float)m->bones.stiffness);
     report->time.bones = Lap(&start);
     JN_PASS(jnaVolume_CalibrateMaterials(v, c, &m->materials, &inside->notes, error));
     jnaVolume_StiffenOutfit(v);
+    // After the calibration: a leg that is held would make the other one soft until both sag enough.
+    jnaVolume_HoldRigidSkin(v, m->bones.hold == jna_boneDirichlet ? 0 : (float)m->bones.stiffness);
     report->time.materials = Lap(&start);
     JN_PASS(jnaWatch_Tell(watch, 0.9, error));
     JN_PASS(CountClips(inside, error));

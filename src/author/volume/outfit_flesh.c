@@ -74,8 +74,7 @@ static int MarkOutfit(jnaFaces* faces, const Shares* shares)
     return count;
 }
 
-jnResult jnaFaces_FindOutfit(
-    jnaFaces* faces, const jnaCharacter* c, jnaNotes* notes, jnError* error)
+jnResult jnaFaces_FindOutfit(jnaFaces* faces, const jnaCharacter* c, jnaNotes* notes, jnError* error)
 {
     jnaArena arena = {0};
     jnaAnatomy anatomy = {0};

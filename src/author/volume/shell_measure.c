@@ -1,8 +1,8 @@
 // What the connected parts of a surface are like, for deciding which of them are flesh.
 //
 // How far a part bends: with the mean m of its weights over the area, a corner with the weights w moves apart from the
-// rest of the part by at most b = sum of |w_j - m_j| / 2 of what the joints turn against each other. The 95th percentile
-// of b over the area is 0 for a plate that one set of joints moves, and near 1 for a sleeve with an elbow.
+// rest of the part by at most b = sum of |w_j - m_j| / 2 of what the joints turn against each other. The 95th
+// percentile of b over the area is 0 for a plate that one set of joints moves, and near 1 for a sleeve with an elbow.
 #include "volume/surface_internal.h"
 
 #include "base/try.h"
@@ -87,8 +87,8 @@ static void FindRims(const jnaFaces* faces, const jnaFaceEdge* edges, jnaPartMea
             ++end;
         }
         if (end == e + 1) {
-            measures[faces->component[edges[e].face]].rim += jnaDistance(
-                faces->positions + 3 * (size_t)edges[e].low, faces->positions + 3 * (size_t)edges[e].high);
+            measures[faces->component[edges[e].face]].rim +=
+                jnaDistance(faces->positions + 3 * (size_t)edges[e].low, faces->positions + 3 * (size_t)edges[e].high);
         }
     }
 }
@@ -158,12 +158,14 @@ static bool LooksOut(const jnaTree* tree, Probe* p)
 double jnaFaces_Cover(const jnaFaces* faces, const jnaPartMeasure* measures, const jnaTree* tree, const int32_t* faceOf,
     int part, double reach)
 {
-    int32_t first = faces->partStarts[part], count = faces->partStarts[part + 1] - first, step = 1 + count / MOST_PROBES;
+    int32_t first = faces->partStarts[part], count = faces->partStarts[part + 1] - first,
+            step = 1 + count / MOST_PROBES;
     Probe probe = {.faces = faces, .measures = measures, .faceOf = faceOf, .part = part};
     double covered = 0, all = 0;
     for (int32_t i = 0; i < count; i += step) {
         const int32_t* f = faces->faces[faces->byPart[first + i]];
-        double area = FaceArea(faces, faces->byPart[first + i], probe.normal), sign = measures[part].volume < 0 ? -1 : 1;
+        double area = FaceArea(faces, faces->byPart[first + i], probe.normal),
+               sign = measures[part].volume < 0 ? -1 : 1;
         if (area <= 0 || jnaNormalize(probe.normal) <= 0) {
             continue;
         }

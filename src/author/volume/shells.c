@@ -23,14 +23,14 @@
 #define SMALL_SIZE 0.065
 #define SMALL_AREA 0.02
 
-// Of the character's size: mean thickness of a sheet, and how deep under an open part another is looked for. A part that
-// is open wide, such as a skirt, hangs farther from the legs.
+// Of the character's size: mean thickness of a sheet, and how deep under an open part another is looked for. A part
+// that is open wide, such as a skirt, hangs farther from the legs.
 #define SHEET_THICKNESS 0.0065
 #define COVER_REACH 0.04
 #define WIDE_REACH 0.12
 
-// Open edges against the root of the area from which a part is open, or open wide, and the fraction of it that something
-// lies under.
+// Open edges against the root of the area from which a part is open, or open wide, and the fraction of it that
+// something lies under.
 #define OPEN_RIM 0.3
 #define WIDE_RIM 1.5
 #define LEAST_COVER 0.45

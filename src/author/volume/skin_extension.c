@@ -43,16 +43,16 @@
 struct jnaSkinExtension {
     jnaArena arena;
     int vertexCount;
-    int groupCount;         // vertices that move as one
-    int32_t* groupOf;       // [vertexCount], or -1: outfit, which follows by other means
-    double* shares;         // [vertexCount], what a vertex with a tetrahedron counts in its group; sum 1 or 0
-    double* pull;           // [groupCount], q; HUGE_VAL: known
-    int32_t* unknownOf;     // [groupCount], or -1
-    int unknownCount;       // groups whose displacement is solved for
-    int32_t* starts;        // [unknownCount + 1], edges from unknown to known groups, by unknown
-    int32_t* edgeGroups;    // their known ends
-    double* edgeWeights;    // the same
-    int32_t* order;         // [unknownCount], unknown at a place of the factor
+    int groupCount;      // vertices that move as one
+    int32_t* groupOf;    // [vertexCount], or -1: outfit, which follows by other means
+    double* shares;      // [vertexCount], what a vertex with a tetrahedron counts in its group; sum 1 or 0
+    double* pull;        // [groupCount], q; HUGE_VAL: known
+    int32_t* unknownOf;  // [groupCount], or -1
+    int unknownCount;    // groups whose displacement is solved for
+    int32_t* starts;     // [unknownCount + 1], edges from unknown to known groups, by unknown
+    int32_t* edgeGroups; // their known ends
+    double* edgeWeights; // the same
+    int32_t* order;      // [unknownCount], unknown at a place of the factor
     int32_t *columnStarts, *rows;
     double* values; // L by columns, the diagonal first
 };
@@ -190,9 +190,7 @@ static void NumberGroups(Setup* s)
     jnaSkinExtension* x = s->extension;
     for (int v = 0; v < x->vertexCount; ++v) {
         bool first = v < FleshCount(s->character) && Root(s->parent, v) == v;
-        x->groupOf[v] = v >= FleshCount(s->character) ? -1
-                        : first                       ? x->groupCount++
-                                                      : x->groupOf[Root(s->parent, v)];
+        x->groupOf[v] = v >= FleshCount(s->character) ? -1 : first ? x->groupCount++ : x->groupOf[Root(s->parent, v)];
     }
 }
 
@@ -312,7 +310,8 @@ static jnResult AddHangers(Setup* s, const int32_t* part, const uint8_t* carried
     Pegs pegs = {0};
     JN_TRY(FindPegs(s, &pegs, error));
     for (int v = 0; v < FleshCount(c); ++v) {
-        bool hangs = !carried[part[v]] || (jnaVolume_Kind(s->volume, v) == jna_skinSheet && s->volume->skinKinds != NULL);
+        bool hangs =
+            !carried[part[v]] || (jnaVolume_Kind(s->volume, v) == jna_skinSheet && s->volume->skinKinds != NULL);
         double distance = 0, reach = HANG_REACH * s->spacing;
         int peg = hangs ? FindPeg(c, &pegs, v, &distance) : -1;
         if (peg >= 0 && distance < reach) {

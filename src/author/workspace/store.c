@@ -172,7 +172,8 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
         {"weld.npy", jna_int32, c->fileVertexCount, 0, c->weld},
         {"normals.npy", jna_float32, c->fileVertexCount, 3, c->fileNormals},
         {"triangles.npy", jna_int32, c->triangleCount, 3, c->triangles},
-        {"uvs.npy", jna_float32, c->fileVertexCount, 2, c->fileUvs}, {"marks.npy", jna_uint8, c->vertexCount, 0, c->marks}};
+        {"uvs.npy", jna_float32, c->fileVertexCount, 2, c->fileUvs},
+        {"marks.npy", jna_uint8, c->vertexCount, 0, c->marks}};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
         if (arrays[i].data != NULL) {
             JN_PASS(SaveArray(path, arrays[i].name, arrays[i].scalar,

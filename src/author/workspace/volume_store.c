@@ -241,8 +241,8 @@ static jnResult Load(const char* workspace, bool inside, jnaVolume* volume, jnEr
         JN_TRY(jnFail(error, jn_badData, "%s: names a node or tetrahedron that does not exist", folder));
     }
     if (!KindsAreKnown(volume)) {
-        JN_TRY(jnFail(error, jn_badData, "%s/skin_kinds.npy: has numbers that are no kind of skin; run %s again", folder,
-            source.command));
+        JN_TRY(jnFail(error, jn_badData, "%s/skin_kinds.npy: has numbers that are no kind of skin; run %s again",
+            folder, source.command));
     }
     if (!BlendsAreShares(volume)) {
         JN_TRY(jnFail(error, jn_badData, "%s/skin_blend.npy: has a number that is not between 0 and 1", folder));

@@ -75,8 +75,8 @@ static void AddTube(double from, double to, double radius)
     parts[partCount++] = first;
     for (int i = 0; i < RINGS * SEGMENTS; ++i) {
         double angle = 2 * JNA_PI * (i % SEGMENTS) / SEGMENTS;
-        AddVertex(&character, from + (to - from) * (i / SEGMENTS) / (RINGS - 1), radius * cos(angle),
-            radius * sin(angle));
+        AddVertex(
+            &character, from + (to - from) * (i / SEGMENTS) / (RINGS - 1), radius * cos(angle), radius * sin(angle));
     }
     for (int i = 0; i < (RINGS - 1) * SEGMENTS; ++i) {
         int a = first + i, b = first + i / SEGMENTS * SEGMENTS + (i + 1) % SEGMENTS;
