@@ -15,6 +15,11 @@ static int BenchForm(const char* workspace, bool splits)
     return splits ? jnbBenchSplits(workspace) : jnbBenchForm(workspace);
 }
 
+static int BenchBound(const char* asset, long states)
+{
+    return asset != NULL ? jnbBenchBound(asset, states) : jncMisuse("bound needs --asset");
+}
+
 static bool PosesAreFine(bool network, long poses)
 {
     return network ? poses <= 20000 && (poses == 0 || poses >= 160) : poses >= 1;
@@ -77,7 +82,7 @@ int main(int argc, char** argv)
     case CROWD:
         return jnbBenchCrowd(asset, seconds);
     case BOUND:
-        return asset != NULL ? jnbBenchBound(asset, states) : jncMisuse("bound needs --asset");
+        return BenchBound(asset, states);
     default:
         return what == CHARACTER ? jnbBenchCharacter(seconds) : jnbBenchSprings(seconds);
     }

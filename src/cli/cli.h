@@ -171,5 +171,8 @@ int jncPicture(int argc, char** argv);
 int jncDemo(int argc, char** argv);
 int jncExport(int argc, char** argv);
 int jncInfo(int argc, char** argv);
+
+/// Prints the connected shells of a workspace for jncInfo. Returns the exit code.
+int jncInfoShells(const char* workspace, bool json);
 int jncBake(int argc, char** argv);
 int jncView(int argc, char** argv);

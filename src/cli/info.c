@@ -317,19 +317,23 @@ static void PrintJson(const jnAsset* a, const jnaCharacter* whole, const Facts* 
 int jncInfo(int argc, char** argv)
 {
     static const jncUsage usage = {
-        .synopsis = "jounce info FILE.jounce|WORKSPACE [--json]",
+        .synopsis = "jounce info FILE.jounce|WORKSPACE [--shells] [--json]",
         .about =
 
             "Prints what a character file contains: counts, ranges, clips, bytes of each section, and the measured "
             "cost of one\n"
-            "step on this machine.\n",
+            "step on this machine. With --shells it lists the connected shells of a workspace's character instead, "
+            "with "
+            "the numbers that\n"
+            "`parts:` of the manifest takes, and what each was taken for.\n",
         .example = "  jounce info figure.jounce\n",
     };
     const char* path = NULL;
-    bool json = false;
+    bool json = false, shells = false;
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("FILE", path, NULL, "a .jounce file, or a workspace"), .required = true},
+        {JNC_FLAG("--shells", shells, "list the connected shells of a workspace's character")},
         {JNC_FLAG("--json", json, "print as JSON")},
         {0},
     };
@@ -337,6 +341,9 @@ int jncInfo(int argc, char** argv)
     int code = jncParse(argc, argv, &usage, options);
     if (code >= 0) {
         return code;
+    }
+    if (shells) {
+        return jncInfoShells(path, json);
     }
     char buffer[4096];
     const char* workspace = path;

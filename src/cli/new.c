@@ -346,7 +346,7 @@ int jncNew(int argc, char** argv)
         {JNC_LIST("--retarget", lists.retarget, "PART=JOINT", "joint of the character for a part of the body (hips, left_thigh, ...) or for a joint of the motion"), .arity = 1},
         {JNC_LIST("--motion", lists.motions, "CLIP=FILE", "simulated or scanned motion of a clip"), .arity = 1},
         {JNC_LIST("--quasistatic", lists.shapes, "CLIP=FILE", "equilibrium of every frame of a clip: its surface without dynamics"), .arity = 1},
-        {JNC_LIST("--part", lists.parts, "NAME=ROLE", "what a mesh, node or material is: flesh, follows (clothes, hair) or rigid (eyes, armour)"), .arity = 1},
+        {JNC_LIST("--part", lists.parts, "NAME=ROLE", "what a mesh, node or material is: flesh, follows (clothes, hair) or rigid (eyes, armour); also shell:12, joints:Head* or mask:COLOR_0.r>0.5 in the place of NAME"), .arity = 1},
         {JNC_LIST("--follow", lists.follow, "FILE", "add clothes or hair from another file; they follow the flesh"), .arity = 1},
         {JNC_CHOICE("--layer", layer, "vertex|modal|auto", "springs on vertices, on modes, or whichever explain the motion better (default modal; with --motion auto)"), .given = &layered},
         {JNC_NUMBER("--rate", rate, "HZ", 1, 1000, "frames per second of all clips (default 30)")},

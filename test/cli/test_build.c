@@ -239,7 +239,7 @@ static void ARobotEndsWellWithoutFlesh(void** state)
     Outcome outcome = RunJounce("build robot");
     assert_int_equal(outcome.code, 0);
     assert_non_null(strstr(outcome.out, "has no flesh and plays as plain skinning"));
-    assert_non_null(strstr(outcome.out, "2 parts follow one joint each and are carried by skinning: 1 of J0, 1 of J1"));
+    assert_non_null(strstr(outcome.out, "2 parts hardly bend and move as one piece each: 1 of J0, 1 of J1"));
     outcome = RunJounce("info robot");
     assert_int_equal(outcome.code, 0);
     assert_non_null(strstr(outcome.out, "springs   none"));

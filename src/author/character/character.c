@@ -34,6 +34,7 @@ void jnaDestroyCharacter(jnaCharacter* c)
     free(c->joints);
     free(c->positions);
     free(c->influences);
+    free(c->marks);
     free(c->weld);
     free(c->fileNormals);
     free(c->fileUvs);

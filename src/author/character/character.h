@@ -32,6 +32,7 @@ typedef enum jnaMeshRole {
     jna_meshRigid,   // eyes, teeth, armour: moved by the joints alone
 } jnaMeshRole;
 extern const char* const jnaMeshRoleNames[3];
+#define JNA_MARK(role) ((uint8_t)((role) + 1))
 
 /// A run of triangles that share a material.
 typedef struct jnaPart {
@@ -80,6 +81,8 @@ typedef struct jnaCharacter {
     int outfitCount;           // of these, the last: they are of parts that are not flesh
     float* positions;          // [vertexCount][3], rest pose
     jnaInfluences* influences; // [vertexCount]
+    uint8_t* marks;            // [vertexCount], JNA_MARK of what a person said that a vertex is, 0: nothing;
+                               // NULL: nothing of all
     int fileVertexCount;
     int32_t* weld;      // [fileVertexCount], the vertex that a file vertex stands on
     float* fileNormals; // [fileVertexCount][3], unit

@@ -43,7 +43,11 @@ static jnResult TakePoints(const jnaCharacter* c, jnaCharacter* f, jnError* erro
 {
     jnaArena arena = {0};
     f->sourcePoints = c->sourcePoints != NULL ? jnaArena_Give(&arena, c->sourcePointCount, sizeof(int32_t)) : NULL;
+    f->marks = c->marks != NULL ? jnaArena_Give(&arena, f->vertexCount, 1) : NULL;
     JN_PASS(jnaArena_Check(&arena, "the flesh of a character", error));
+    if (c->marks != NULL) {
+        memcpy(f->marks, c->marks, (size_t)f->vertexCount);
+    }
     f->sourcePointCount = c->sourcePoints != NULL ? c->sourcePointCount : 0;
     for (int i = 0; i < f->sourcePointCount; ++i) {
         f->sourcePoints[i] = c->sourcePoints[i] < f->vertexCount ? c->sourcePoints[i] : -1;

@@ -99,6 +99,9 @@ jnResult jnaMeasureSag(
     JN_TRY(MakeRest(character, &rest.clip, error));
     jnaAnatomy_SkinRegions(&anatomy, character, sag->regions);
     JN_TRY(jnaFindPhysique(volume, character, &anatomy, build, &sag->physique, sag->depths, error));
+    for (int v = 0; v < character->vertexCount; ++v) { // rigid pieces and sheets say nothing about flesh
+        sag->depths[v] = jnaVolume_Kind(volume, v) > jna_skinClothed ? 0 : sag->depths[v];
+    }
     sag->human = sag->physique.human;
     sag->size = anatomy.size;
     for (int r = 0; r < JNA_REGIONS; ++r) {

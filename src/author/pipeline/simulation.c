@@ -41,6 +41,7 @@ static uint64_t HashVolume(const jnaVolume* v, uint64_t hash)
     hash = jnaHash(v->skinWeights, skin * 4 * sizeof(double), hash);
     hash = jnaHash(v->skinOffsets, skin * 3 * sizeof(double), hash);
     hash = v->skinBlend != NULL ? jnaHash(v->skinBlend, skin * sizeof(double), hash) : hash;
+    hash = v->skinKinds != NULL ? jnaHash(v->skinKinds, skin, hash) : hash;
     hash = jnaHash(v->rowStarts, (nodes + 1) * sizeof(int32_t), hash);
     hash = jnaHash(v->joints, influences * sizeof(uint16_t), hash);
     hash = jnaHash(v->weights, influences * sizeof(float), hash);

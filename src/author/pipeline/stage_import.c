@@ -14,6 +14,7 @@
 #include "character/source.h"
 #include "pipeline/engine.h"
 #include "pipeline/height_note.h"
+#include "pipeline/import_roles.h"
 #include "volume/anatomy.h"
 #include "workspace/stage.h"
 #include "workspace/store.h"
@@ -91,41 +92,6 @@ static jnResult OutOfMemory(jnError* error)
     return jnFail(error, jn_outOfMemory, "out of memory while importing");
 }
 
-// Names in `parts:` that no part has, and flesh that is left.
-static jnResult CheckParts(const Import* import, const bool* found, jnError* error)
-{
-    char list[300];
-    const jnaManifest* m = &import->manifest;
-    jnaListParts(&import->character, list, sizeof(list));
-    for (int i = 0; i < m->partCount; ++i) {
-        if (m->parts[i].name != NULL && !found[i]) {
-            return jnFail(error, jn_badArgument,
-                "parts: no mesh, node or material of the character is called '%s'; its parts are %s", m->parts[i].name,
-                list);
-        }
-    }
-    return import->character.outfitCount < import->character.vertexCount
-               ? jn_ok
-               : jnFail(error, jn_badArgument, "parts: no part of the character is flesh; its parts are %s", list);
-}
-
-// What the person should know of the parts: one line a role where there is more than flesh.
-static void NoteParts(const jnaCharacter* c, jnaNotes* notes)
-{
-    for (int role = jna_meshFollows; c->outfitCount > 0 && role <= jna_meshRigid; ++role) {
-        int count = 0;
-        for (int p = 0; p < c->partCount; ++p) {
-            count += (int)c->parts[p].role == role;
-        }
-        if (count > 0) {
-            jnaNotes_Add(notes,
-                role == jna_meshRigid ? "%d of %d parts are rigid: the joints alone move them"
-                                      : "%d of %d parts follow the flesh that they lie on; they are not simulated",
-                count, c->partCount);
-        }
-    }
-}
-
 // Parts of the body that do not fit together are refused now, not after the mesh is made.
 static jnResult CheckBody(const Import* import, jnError* error)
 {
@@ -154,7 +120,8 @@ static jnResult OpenCharacter(
     bool* found = jnaArena_Take(&arena, m->partCount, sizeof(*found));
     JN_TRY(jnaArena_Check(&arena, "parts", error));
     for (int i = 0; i < m->partCount; ++i) {
-        settings[i] = (jnaPartSetting){m->parts[i].name != NULL ? m->parts[i].name : "", m->parts[i].role};
+        bool whole = m->parts[i].name != NULL && !jnaPartMarks(&m->parts[i]);
+        settings[i] = (jnaPartSetting){whole ? m->parts[i].name : "", m->parts[i].role};
     }
     def.partCount = m->partCount;
     def.parts = settings;
@@ -170,34 +137,16 @@ static jnResult OpenCharacter(
         JN_TRY(jnaJoinPath(workspace, m->parts[i].source, file, error));
         JN_TRY(jnaAddOutfit(file, &def, &import->character, notes, error));
     }
-    JN_TRY(CheckParts(import, found, error));
+    JN_TRY(jnaSetMarks(m, found, &import->character, error));
     JN_TRY(jnaManifest_SetBody(m, &import->character, error));
     if (import->character.outfitCount > 0) {
         JN_TRY(jnaCharacter_TakeFlesh(&import->character, &import->flesh, error));
     }
-    NoteParts(&import->character, notes);
+    jnaNoteParts(&import->character, notes);
     JN_TRY(CheckBody(import, error));
 done:
     jnaReleaseArena(&arena);
     return result;
-}
-
-static jnResult TakeParts(const jnaWorkspaceDef* def, jnaManifest* m, jnError* error)
-{
-    m->parts = calloc((size_t)(def->partCount + def->followCount) + 1, sizeof(*m->parts));
-    for (int i = 0; m->parts != NULL && i < def->followCount; ++i) {
-        char path[PATH_MAX];
-        if (realpath(def->followFiles[i], path) == NULL) {
-            return jnFail(error, jn_ioFailed, "%s: cannot read: %s", def->followFiles[i], strerror(errno));
-        }
-        m->parts[m->partCount] = (jnaManifestPart){.source = strdup(path), .role = jna_meshFollows};
-        JN_PASS(m->parts[m->partCount++].source != NULL ? jn_ok : OutOfMemory(error));
-    }
-    for (int i = 0; m->parts != NULL && i < def->partCount; ++i) {
-        m->parts[m->partCount] = (jnaManifestPart){.name = strdup(def->partNames[i]), .role = def->partRoles[i]};
-        JN_PASS(m->parts[m->partCount++].name != NULL ? jn_ok : OutOfMemory(error));
-    }
-    return m->parts != NULL ? jn_ok : OutOfMemory(error);
 }
 
 // Room for one more clip in all four lists.
@@ -504,7 +453,7 @@ static jnResult Gather(const jnaWorkspaceDef* def, Import* import, jnaNotes* not
         return OutOfMemory(error);
     }
     JN_PASS(TakePairs(def, &import->manifest, error));
-    JN_PASS(TakeParts(def, &import->manifest, error));
+    JN_PASS(jnaTakeParts(def, &import->manifest, error));
     jnResult result = jn_ok;
     jnaClipList list = {0};
     const char** fixed = calloc((size_t)(def->motionCount + def->shapeCount) + 1, sizeof(*fixed));

@@ -33,9 +33,10 @@ static void ReadClips(const jnaWorkspace* w, jnaStage* stage)
 static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error)
 {
     static const char* const inputs[] = {"volume/nodes.npy", "volume/tetrahedra.npy", "volume/skin_tetrahedra.npy",
-        "volume/skin_weights.npy", "volume/skin_blend.npy", "volume/row_starts.npy", "volume/joints.npy",
-        "volume/weights.npy", "volume/held_by.npy", "volume/hold_strength.npy", "volume/regions.npy",
-        "volume/materials.npy", "character/positions.npy", "character/triangles.npy", "character/weld.npy", NULL};
+        "volume/skin_weights.npy", "volume/skin_blend.npy", "volume/skin_kinds.npy", "volume/row_starts.npy",
+        "volume/joints.npy", "volume/weights.npy", "volume/held_by.npy", "volume/hold_strength.npy",
+        "volume/regions.npy", "volume/materials.npy", "character/positions.npy", "character/triangles.npy",
+        "character/weld.npy", NULL};
     static const char* const outputs[] = {"modes/modes.json", "modes/stiffness.npy", "modes/damping.npy",
         "modes/masses.npy", "modes/gain.npy", "modes/limits.npy", "modes/joints.npy", "modes/mass_share.npy",
         "modes/sizes.npy", "modes/shapes.npy", "modes/projections.npy", "modes/pose.npy", "modes/spins.npy", NULL};

@@ -13,6 +13,7 @@
 #include "flesh/sag.h"
 #include "volume/bones.h"
 #include "volume/mesh_internal.h"
+#include "volume/outfit_hold.h"
 #include "volume/posing.h"
 #include "volume/volume_internal.h"
 #include "volume/weights.h"
@@ -43,15 +44,18 @@ static jnResult DescribeMesh(const jnaStageRun* run, jnaStage* stage, jnError* e
     static const char* const inputs[] = {"character/positions.npy", "character/weld.npy", "character/triangles.npy",
         "character/joints.npy", "character/weights.npy", "character/character.json", NULL};
     static const char* const outputs[] = {"volume/nodes.npy", "volume/tetrahedra.npy", "volume/skin_tetrahedra.npy",
-        "volume/skin_weights.npy", "volume/skin_offsets.npy", "volume/skin_blend.npy", NULL};
+        "volume/skin_weights.npy", "volume/skin_offsets.npy", "volume/skin_blend.npy", "volume/skin_kinds.npy", NULL};
     const jnaVolumeDef* def = &run->workspace->manifest.volume;
     (void)error;
     jnaStage_ReadAll(stage, NULL, inputs);
+    if (jnaWorkspace_Has(run->workspace, "character/marks.npy")) {
+        jnaStage_Read(stage, run->workspace->path, "character/marks.npy");
+    }
     jnaStage_MakeAll(stage, outputs);
     jnaStage_Share(stage, jnaInsideStage.name, "volume/volume.json");
     jnaWorkspace_Depend(run->workspace, stage);
-    // The rule by which a method is chosen and the skin hung on it: 2, a lattice for fine surfaces, closest points.
-    jnaStage_Depend(stage, "keep inner %d\nimprove %d\nrule 2\n", def->keepInner, def->improve);
+    // The rule by which a method is chosen and the skin hung on it: 3, pieces, sheets and outfits.
+    jnaStage_Depend(stage, "keep inner %d\nimprove %d\nrule 3\n", def->keepInner, def->improve);
     return jn_ok;
 }
 
@@ -284,6 +288,9 @@ static jnResult MakeInside(Inside* inside, const jnaWatch* watch, jnaVolumeRepor
     JN_PASS(jnaVolume_PlaceBones(v, c, &m->bones, &inside->bones, &inside->notes, error));
     report->time.bones = Lap(&start);
     JN_PASS(jnaVolume_CalibrateMaterials(v, c, &m->materials, &inside->notes, error));
+    jnaVolume_StiffenOutfit(v);
+    // After the calibration: a leg that is held would make the other one soft until both sag enough.
+    jnaVolume_HoldRigidSkin(v, m->bones.hold == jna_boneDirichlet ? 0 : (float)m->bones.stiffness);
     report->time.materials = Lap(&start);
     JN_PASS(jnaWatch_Tell(watch, 0.9, error));
     JN_PASS(CountClips(inside, error));

@@ -23,6 +23,7 @@ typedef struct jnaSurface {
     int32_t* triangles; // [triangleCount][3], counter-clockwise from outside
     int characterVertexCount;
     int32_t* vertexOf; // [characterVertexCount], vertex of the surface or -1 where left out
+    uint8_t* kinds;    // [characterVertexCount], jnaSkinKind
     int cavityCount;
     double (*cavities)[3]; // [cavityCount], a point in each hollow
     jnaSurfaceReport report;

@@ -5,9 +5,9 @@
 // with w the cotangent weights (kept positive), s the flesh's displacement and q = c / (1 - c) times the vertex's
 // weights: c, the volume's skinBlend, is how well its tetrahedra resolve the vertex. Where c is 1 the flesh decides
 // alone. The last term lets long thin limbs come to rest on skinning. Vertices at one place are one unknown, and so is
-// a whole shell that follows one joint, which rides on the flesh as it is. A part that no tetrahedron carries hangs on
-// the nearest flesh by springs of the same kind. The matrix is factored once; solves are done here and not by CHOLMOD,
-// so that threads can share the factor.
+// a whole piece (jna_skinPiece), which rides on the flesh as it is. What no tetrahedron carries hangs on the nearest
+// flesh by springs of the same kind; flesh that other joints move counts as farther away. Rigid skin does not move. The
+// matrix is factored once; solves are done here and not by CHOLMOD, so that threads can share the factor.
 #include "volume/skin_extension.h"
 
 #include "base/affine.h"
@@ -34,8 +34,8 @@
 #define LEAST_COTANGENT 0.05
 #define MOST_COTANGENT 20.0
 
-// Share of a part's weight on one joint from which it rides as one piece.
-#define RIGID_SHARE 0.98
+// Of the distance to the nearest flesh: flesh this near is compared by the joints that move it.
+#define LOOK_AROUND 1.6
 
 // Of the largest coordinate: vertices this close are at one place.
 #define SAME_PLACE 1e-6
@@ -43,16 +43,16 @@
 struct jnaSkinExtension {
     jnaArena arena;
     int vertexCount;
-    int groupCount;         // vertices that move as one
-    int32_t* groupOf;       // [vertexCount], or -1: outfit, which follows by other means
-    double* shares;         // [vertexCount], what a vertex with a tetrahedron counts in its group; sum 1 or 0
-    double* pull;           // [groupCount], q; HUGE_VAL: known
-    int32_t* unknownOf;     // [groupCount], or -1
-    int unknownCount;       // groups whose displacement is solved for
-    int32_t* starts;        // [unknownCount + 1], edges from unknown to known groups, by unknown
-    int32_t* edgeGroups;    // their known ends
-    double* edgeWeights;    // the same
-    int32_t* order;         // [unknownCount], unknown at a place of the factor
+    int groupCount;      // vertices that move as one
+    int32_t* groupOf;    // [vertexCount], or -1: outfit, which follows by other means
+    double* shares;      // [vertexCount], what a vertex with a tetrahedron counts in its group; sum 1 or 0
+    double* pull;        // [groupCount], q; HUGE_VAL: known
+    int32_t* unknownOf;  // [groupCount], or -1
+    int unknownCount;    // groups whose displacement is solved for
+    int32_t* starts;     // [unknownCount + 1], edges from unknown to known groups, by unknown
+    int32_t* edgeGroups; // their known ends
+    double* edgeWeights; // the same
+    int32_t* order;      // [unknownCount], unknown at a place of the factor
     int32_t *columnStarts, *rows;
     double* values; // L by columns, the diagonal first
 };
@@ -73,6 +73,7 @@ typedef struct Setup {
     int32_t* parent; // [vertexCount], of groups, then of connected parts
     double* areas;   // [groupCount]
     double* blends;  // [groupCount]
+    uint8_t* rigid;  // [groupCount], whether the joints alone move it
     Edge* edges;
     int edgeCount, edgeCapacity;
 } Setup;
@@ -153,10 +154,25 @@ static jnResult JoinPlaces(Setup* s, jnError* error)
     return jn_ok;
 }
 
-// Connected parts without a vertex that flesh carries and of one joint's weight become one group each.
-static void JoinShells(const Setup* s, int32_t* part, uint8_t* carried, double* weights)
+static bool IsAll(const Setup* s, int triangle, jnaSkinKind kind)
+{
+    for (int k = 0; k < 3; ++k) {
+        if (jnaVolume_Kind(s->volume, CornerOf(s->character, triangle, k)) != kind) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Pieces become one group each, and parts are numbered. carried: of parts that some tetrahedron carries.
+static void JoinPieces(const Setup* s, int32_t* part, uint8_t* carried)
 {
     const jnaCharacter* c = s->character;
+    for (int t = 0; t < c->triangleCount; ++t) {
+        for (int k = 1; HasCorners(c, t) && IsAll(s, t, jna_skinPiece) && k < 3; ++k) {
+            Join(s->parent, CornerOf(c, t, 0), CornerOf(c, t, k));
+        }
+    }
     memcpy(part, s->parent, (size_t)FleshCount(c) * sizeof(*part));
     for (int t = 0; t < c->triangleCount; ++t) {
         for (int k = 1; HasCorners(c, t) && k < 3; ++k) {
@@ -167,24 +183,6 @@ static void JoinShells(const Setup* s, int32_t* part, uint8_t* carried, double* 
         part[v] = Root(part, v);
         carried[part[v]] |= jnaVolume_Blend(s->volume, v) > 0;
     }
-    for (int v = 0; v < FleshCount(c); ++v) { // weight on the strongest joint of the part's first vertex
-        const jnaInfluences *first = &c->influences[part[v]], *own = &c->influences[v];
-        int strongest = 0;
-        for (int i = 1; i < JNA_MAX_INFLUENCES; ++i) {
-            strongest = first->weights[i] > first->weights[strongest] ? i : strongest;
-        }
-        for (int i = 0; i < JNA_MAX_INFLUENCES; ++i) {
-            double w = (double)own->weights[i];
-            weights[2 * (size_t)part[v]] += own->joints[i] == first->joints[strongest] ? w : 0;
-            weights[2 * (size_t)part[v] + 1] += w;
-        }
-    }
-    for (int v = 0; v < FleshCount(c); ++v) {
-        const double* w = weights + 2 * (size_t)part[v];
-        if (!carried[part[v]] && w[0] >= RIGID_SHARE * w[1]) {
-            Join(s->parent, v, part[v]);
-        }
-    }
 }
 
 static void NumberGroups(Setup* s)
@@ -192,9 +190,7 @@ static void NumberGroups(Setup* s)
     jnaSkinExtension* x = s->extension;
     for (int v = 0; v < x->vertexCount; ++v) {
         bool first = v < FleshCount(s->character) && Root(s->parent, v) == v;
-        x->groupOf[v] = v >= FleshCount(s->character) ? -1
-                        : first                       ? x->groupCount++
-                                                      : x->groupOf[Root(s->parent, v)];
+        x->groupOf[v] = v >= FleshCount(s->character) ? -1 : first ? x->groupCount++ : x->groupOf[Root(s->parent, v)];
     }
 }
 
@@ -239,43 +235,94 @@ static jnResult AddTriangles(Setup* s, jnError* error)
     return jn_ok;
 }
 
-// Hangs what no tetrahedron carries, nor skin that hangs together with it, on the nearest skin that one does.
+// The fraction of weights that two vertices have in common.
+static double Overlap(const jnaInfluences* a, const jnaInfluences* b)
+{
+    double common = 0;
+    for (int i = 0; i < JNA_MAX_INFLUENCES; ++i) {
+        for (int k = 0; k < JNA_MAX_INFLUENCES && a->weights[i] > 0; ++k) {
+            common += a->joints[i] == b->joints[k] ? fmin((double)a->weights[i], (double)b->weights[k]) : 0;
+        }
+    }
+    return fmin(common, 1);
+}
+
+/// Skin that tetrahedra carry, to hang on.
+typedef struct Pegs {
+    jnaPointTree tree;
+    float* places;     // [count][3]
+    int32_t* vertices; // [count]
+    int count;
+} Pegs;
+
+// The best peg for a vertex: near, and moved by the same joints, so that a sleeve hangs on the arm and not on the
+// chest. Returns a vertex, or -1.
+static int FindPeg(const jnaCharacter* c, const Pegs* pegs, int vertex, double* distance)
+{
+    enum { MOST = 64 };
+    int32_t found[MOST];
+    double place[3], best = HUGE_VAL, nearest;
+    PlaceOf(c, vertex, place);
+    int first = jnaPointTree_Nearest(&pegs->tree, place, &nearest), peg = -1;
+    if (first < 0) {
+        return -1;
+    }
+    int count = jnaPointTree_Within(&pegs->tree, place, LOOK_AROUND * nearest, found, MOST);
+    count = count > MOST ? MOST : count;
+    for (int i = -1; i < count; ++i) {
+        int at = i < 0 ? first : found[i];
+        double other[3];
+        PlaceOf(c, pegs->vertices[at], other);
+        double away = jnaDistance(place, other);
+        double cost = away * (2 - Overlap(&c->influences[vertex], &c->influences[pegs->vertices[at]]));
+        if (cost < best) {
+            best = cost;
+            *distance = away;
+            peg = pegs->vertices[at];
+        }
+    }
+    return peg;
+}
+
+static jnResult FindPegs(Setup* s, Pegs* pegs, jnError* error)
+{
+    const jnaCharacter* c = s->character;
+    pegs->places = jnaArena_Take(&s->arena, FleshCount(c), 3 * sizeof(float));
+    pegs->vertices = jnaArena_Take(&s->arena, FleshCount(c), sizeof(int32_t));
+    JN_PASS(jnaArena_Check(&s->arena, "the skin of a volume", error));
+    for (int v = 0; v < FleshCount(c); ++v) {
+        if (jnaVolume_Blend(s->volume, v) > 0) {
+            memcpy(pegs->places + 3 * (size_t)pegs->count, c->positions + 3 * (size_t)v, 3 * sizeof(float));
+            pegs->vertices[pegs->count++] = v;
+        }
+    }
+    return jnaCreatePointTree(pegs->places, pegs->count, &pegs->tree)
+               ? jn_ok
+               : jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume");
+}
+
+// Hangs sheets, and what no tetrahedron carries nor skin that hangs together with it, on skin that one does.
 static jnResult AddHangers(Setup* s, const int32_t* part, const uint8_t* carried, jnError* error)
 {
     const jnaCharacter* c = s->character;
     const jnaSkinExtension* x = s->extension;
     jnResult result = jn_ok;
-    jnaPointTree tree = {0};
-    int count = 0, loose = 0;
-    float* places = jnaArena_Take(&s->arena, FleshCount(c), 3 * sizeof(float));
-    int32_t* vertices = jnaArena_Take(&s->arena, FleshCount(c), sizeof(int32_t));
-    JN_TRY(jnaArena_Check(&s->arena, "the skin of a volume", error));
+    Pegs pegs = {0};
+    JN_TRY(FindPegs(s, &pegs, error));
     for (int v = 0; v < FleshCount(c); ++v) {
-        loose += !carried[part[v]];
-        if (jnaVolume_Blend(s->volume, v) > 0) {
-            memcpy(places + 3 * (size_t)count, c->positions + 3 * (size_t)v, 3 * sizeof(float));
-            vertices[count++] = v;
-        }
-    }
-    if (count == 0 || loose == 0) {
-        goto done;
-    }
-    if (!jnaCreatePointTree(places, count, &tree)) {
-        JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume"));
-    }
-    for (int v = 0; v < FleshCount(c); ++v) {
-        double place[3], distance, reach = HANG_REACH * s->spacing;
-        PlaceOf(c, v, place);
-        int nearest = carried[part[v]] ? -1 : jnaPointTree_Nearest(&tree, place, &distance);
-        if (nearest >= 0 && distance < reach) {
+        bool hangs =
+            !carried[part[v]] || (jnaVolume_Kind(s->volume, v) == jna_skinSheet && s->volume->skinKinds != NULL);
+        double distance = 0, reach = HANG_REACH * s->spacing;
+        int peg = hangs ? FindPeg(c, &pegs, v, &distance) : -1;
+        if (peg >= 0 && distance < reach) {
             double fade = 1 - (distance / reach) * (distance / reach), hanger = HANGER * s->spacing;
-            // A vertex' own area is not known where it is one of a shell: its share of a spacing's square will do.
+            // A vertex' own area is not known where it is one of a piece: its part of a spacing's square will do.
             double area = fmin(s->areas[x->groupOf[v]], hanger * hanger);
-            JN_TRY(AddEdge(s, x->groupOf[v], x->groupOf[vertices[nearest]], fade * area / (hanger * hanger), error));
+            JN_TRY(AddEdge(s, x->groupOf[v], x->groupOf[peg], fade * area / (hanger * hanger), error));
         }
     }
 done:
-    jnaDestroyPointTree(&tree);
+    jnaDestroyPointTree(&pegs.tree);
     return result;
 }
 
@@ -285,14 +332,17 @@ static void FindPulls(Setup* s, double* sums)
     jnaSkinExtension* x = s->extension;
     for (int v = 0; v < x->vertexCount; ++v) {
         double blend = x->groupOf[v] >= 0 ? jnaVolume_Blend(s->volume, v) : 0;
-        if (blend > 0) {
+        bool rigid = x->groupOf[v] >= 0 && jnaVolume_Kind(s->volume, v) == jna_skinRigid;
+        if (rigid) {
+            s->rigid[x->groupOf[v]] = 1;
+        } else if (blend > 0) {
             s->blends[x->groupOf[v]] = fmax(s->blends[x->groupOf[v]], blend);
             x->shares[v] = blend;
             sums[x->groupOf[v]] += blend;
         }
     }
     for (int v = 0; v < x->vertexCount; ++v) {
-        x->shares[v] = x->shares[v] > 0 ? x->shares[v] / sums[x->groupOf[v]] : 0;
+        x->shares[v] = x->shares[v] > 0 && !s->rigid[x->groupOf[v]] ? x->shares[v] / sums[x->groupOf[v]] : 0;
     }
     memset(sums, 0, (size_t)x->groupCount * sizeof(*sums));
     for (int e = 0; e < s->edgeCount; ++e) {
@@ -302,7 +352,7 @@ static void FindPulls(Setup* s, double* sums)
     for (int g = 0; g < x->groupCount; ++g) {
         double blend = s->blends[g];
         // A point without triangles has only its own flesh to follow.
-        bool known = blend >= 1 - 1e-6 || (blend > 0 && sums[g] <= 0);
+        bool known = s->rigid[g] || blend >= 1 - 1e-6 || (blend > 0 && sums[g] <= 0);
         x->pull[g] = known ? HUGE_VAL : blend / (1 - blend) * sums[g];
         x->unknownOf[g] = x->pull[g] < HUGE_VAL ? x->unknownCount++ : -1;
     }
@@ -451,7 +501,7 @@ static jnResult SetUp(Setup* s, jnError* error)
     s->parent = jnaArena_Take(&s->arena, count, sizeof(int32_t));
     int32_t* part = jnaArena_Take(&s->arena, count, sizeof(int32_t));
     uint8_t* carried = jnaArena_Take(&s->arena, count, 1);
-    double* weights = jnaArena_Take(&s->arena, count, 2 * sizeof(double));
+    s->rigid = jnaArena_Take(&s->arena, count, 1);
     s->areas = jnaArena_Take(&s->arena, count, sizeof(double));
     s->blends = jnaArena_Take(&s->arena, count, sizeof(double));
     double* sums = jnaArena_Take(&s->arena, count, sizeof(double));
@@ -465,7 +515,7 @@ static jnResult SetUp(Setup* s, jnError* error)
         s->parent[v] = v;
     }
     JN_PASS(JoinPlaces(s, error));
-    JoinShells(s, part, carried, weights);
+    JoinPieces(s, part, carried);
     NumberGroups(s);
     JN_PASS(AddTriangles(s, error));
     JN_PASS(AddHangers(s, part, carried, error));

@@ -2,7 +2,7 @@
 //
 // Faces without an area by index and doubled faces are dropped; vertices on one point that the weld left apart because
 // joints move them differently are joined where the surface is open there; faces are turned to agree with their
-// neighbours; parts that follow one joint are left out; holes are capped; parts are turned outward, and small ones
+// neighbours; parts that are no flesh are left out; holes are capped; parts are turned outward, and small ones
 // inside others left out. What remains is numbered anew, in the character's order. Limits: an edge of more than two
 // faces is told, not mended.
 #include "volume/surface_internal.h"
@@ -47,6 +47,7 @@ static void DestroyFaces(jnaFaces* faces)
     free(faces->faces);
     free(faces->component);
     free(faces->role);
+    free(faces->kinds);
     free(faces->partStarts);
     free(faces->byPart);
 }
@@ -219,6 +220,29 @@ done:
     return result;
 }
 
+// What the skin at each vertex of the character is. Flesh has the last word where a part of another kind touches it.
+static void SetKinds(const jnaCharacter* character, const jnaFaces* faces, jnaSurface* surface)
+{
+    for (int v = 0; v < character->vertexCount; ++v) {
+        surface->kinds[v] = surface->vertexOf[v] >= 0 ? jna_skinFlesh : jna_skinPiece;
+    }
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int f = 0; f < faces->count; ++f) {
+            int part = faces->component[f];
+            bool meshed = jnaPartIsMeshed(faces->role[part]);
+            for (int k = 0; meshed == (pass == 1) && k < 3 && faces->faces[f][k] < character->vertexCount; ++k) {
+                // Small parts inside others are pieces too.
+                surface->kinds[faces->faces[f][k]] =
+                    (uint8_t)(faces->role[part] == jna_partLeftOut ? jna_skinPiece : faces->kinds[part]);
+            }
+        }
+    }
+    for (int v = character->vertexCount - 1; v >= 0; --v) {
+        bool rigid = character->marks != NULL && character->marks[v] == JNA_MARK(jna_meshRigid);
+        surface->kinds[v] = rigid ? jna_skinRigid : surface->kinds[faces->standsOn[v]];
+    }
+}
+
 // Numbers what is kept anew and measures it.
 static jnResult Finish(const jnaCharacter* character, const jnaFaces* faces, jnaSurface* surface, jnError* error)
 {
@@ -228,6 +252,7 @@ static jnResult Finish(const jnaCharacter* character, const jnaFaces* faces, jna
     surface->positions = jnaArena_Give(&arena, faces->vertexCount, 3 * sizeof(double));
     surface->triangles = jnaArena_Give(&arena, faces->count, 3 * sizeof(int32_t));
     surface->vertexOf = jnaArena_Give(&arena, character->vertexCount, sizeof(*surface->vertexOf));
+    surface->kinds = jnaArena_Give(&arena, character->vertexCount, sizeof(*surface->kinds));
     JN_TRY(jnaArena_Check(&arena, "a surface", error));
     for (int f = 0; f < faces->count; ++f) {
         for (int k = 0; k < 3 && jnaPartIsMeshed(faces->role[faces->component[f]]); ++k) {
@@ -244,6 +269,7 @@ static jnResult Finish(const jnaCharacter* character, const jnaFaces* faces, jna
     for (int v = 0; v < character->vertexCount; ++v) {
         surface->vertexOf[v] = number[faces->standsOn[v]];
     }
+    SetKinds(character, faces, surface);
     double six = 0;
     for (int f = 0; f < faces->count; ++f) {
         jnaPartRole role = faces->role[faces->component[f]];
@@ -301,6 +327,7 @@ static void LeaveNothing(const jnaCharacter* character, jnaSurface* surface, jna
     surface->report.area = surface->report.volume = 0;
     for (int v = 0; v < character->vertexCount; ++v) {
         surface->vertexOf[v] = -1;
+        surface->kinds[v] = surface->kinds[v] <= jna_skinClothed ? jna_skinPiece : surface->kinds[v];
     }
     jnaNotes_Add(notes,
         "'%s' has only rigid parts: it has no flesh and plays as plain skinning (set volume.shells: flesh in the "
@@ -333,7 +360,7 @@ jnResult jnaCreateSurface(const jnaCharacter* character, bool keepInner, jnaShel
 {
     *surface = (jnaSurface){0};
     jnaSurfaceReport* report = &surface->report;
-    jnaFaces faces = {0};
+    jnaFaces faces = {.marks = character->marks};
     jnResult result = jn_ok;
     JN_TRY(StartFaces(character, &faces, error));
     GatherFaces(character, &faces, report);
@@ -363,6 +390,7 @@ void jnaDestroySurface(jnaSurface* surface)
     free(surface->positions);
     free(surface->triangles);
     free(surface->vertexOf);
+    free(surface->kinds);
     free(surface->cavities);
     *surface = (jnaSurface){0};
 }

@@ -82,14 +82,16 @@ static int OrientPatch(jnaFaces* faces, const Neighbour* neighbours, int32_t see
     return minority == 1 ? flipped : count - flipped;
 }
 
-// Faces joined over any edge, one of many faces included, are one part.
+// Faces joined over any edge, one of many faces included, are one part; what a person said that follows is apart.
 static void NumberParts(jnaFaces* faces, const jnaFaceEdge* edges, int32_t* parents)
 {
     for (int f = 0; f < faces->count; ++f) {
         parents[f] = f;
     }
     for (int e = 1; e < 3 * faces->count; ++e) {
-        if (edges[e].low == edges[e - 1].low && edges[e].high == edges[e - 1].high) {
+        if (edges[e].low == edges[e - 1].low && edges[e].high == edges[e - 1].high &&
+            jnaFaces_IsMarked(faces, edges[e].face, jna_meshFollows) ==
+                jnaFaces_IsMarked(faces, edges[e - 1].face, jna_meshFollows)) {
             int32_t a = FindRoot(parents, edges[e].face), b = FindRoot(parents, edges[e - 1].face);
             parents[a > b ? a : b] = a > b ? b : a;
         }
@@ -146,8 +148,15 @@ static int ListRims(const jnaFaces* faces, const jnaFaceEdge* edges, Rim* rims)
              end < 3 * faces->count && edges[end].low == edges[e].low && edges[end].high == edges[e].high;) {
             ++end;
         }
-        const jnaFaceEdge* edge = &edges[e];
-        if (end == e + 1 && jnaPartIsMeshed(faces->role[faces->component[edge->face]])) {
+        const jnaFaceEdge* edge = NULL; // of the only face that is meshed
+        int meshed = 0;
+        for (int k = e; k < end; ++k) {
+            if (jnaPartIsMeshed(faces->role[faces->component[edges[k].face]])) {
+                edge = &edges[k];
+                meshed++;
+            }
+        }
+        if (meshed == 1) {
             rims[count++] = (Rim){edge->reversed ? edge->low : edge->high, edge->reversed ? edge->high : edge->low,
                 faces->component[edge->face], false};
         }

@@ -378,6 +378,8 @@ jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def,
     JN_TRY(jnaWatch_Tell(&def->watch, 0.1, error));
     JN_TRY(surface.triangleCount > 0 ? Fill(character, &surface, def, volume, report, notes, error)
                                      : LeaveEmpty(character, volume, report, error));
+    volume->skinKinds = surface.kinds;
+    surface.kinds = NULL;
 done:
     report->surface = surface.report;
     jnaDestroySurface(&surface);

@@ -11,6 +11,7 @@ void jnaDestroyVolume(jnaVolume* volume)
     free(volume->skinWeights);
     free(volume->skinOffsets);
     free(volume->skinBlend);
+    free(volume->skinKinds);
     free(volume->rowStarts);
     free(volume->joints);
     free(volume->weights);

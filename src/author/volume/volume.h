@@ -13,12 +13,21 @@ typedef enum jnaVolumeMethod {
     jna_volumeLattice,
 } jnaVolumeMethod;
 
-/// What separate parts of a surface that follow one joint each (plates, armour, eyeballs) are taken for.
+/// What separate parts of a surface that hardly bend (plates, pouches, eyeballs) or are sheets are taken for.
 typedef enum jnaShells {
-    jna_shellsAuto,  // rigid: left out of the flesh and carried by skinning
+    jna_shellsAuto,  // pieces and sheets: left out of the flesh, and riding on it (skin_extension.h)
     jna_shellsFlesh, // flesh, as all others
-    jna_shellsRigid, // every part but the largest is carried by skinning
+    jna_shellsRigid, // every part but the largest is a piece
 } jnaShells;
+
+/// What the skin at a vertex is.
+typedef enum jnaSkinKind {
+    jna_skinFlesh,   // tetrahedra carry it
+    jna_skinClothed, // the same, of an outfit without a body under it: to be held to conservative limits
+    jna_skinSheet,   // clothes, hems, hair cards: follows the flesh under it
+    jna_skinPiece,   // pouches, plates, eyes: rides on the flesh as one piece, as it is
+    jna_skinRigid,   // the joints alone move it
+} jnaSkinKind;
 
 /// How a bone holds its nodes.
 typedef enum jnaBoneHold {
@@ -51,6 +60,7 @@ typedef struct jnaVolume {
     double* skinWeights;     // [vertexCount][4], 0 to 1, sum 1 (mesh)
     double* skinOffsets;     // [vertexCount][3] (mesh)
     double* skinBlend;       // [vertexCount], 0 to 1 (its tetrahedron alone); NULL: 1 for all that have one (mesh)
+    uint8_t* skinKinds;      // [vertexCount], jnaSkinKind; NULL: flesh where it has a tetrahedron (mesh)
 
     // Skinning of the nodes, rows compressed: entries rowStarts[n] to rowStarts[n + 1] (weights)
     int32_t* rowStarts; // [nodeCount + 1]
@@ -71,6 +81,14 @@ typedef struct jnaVolume {
 } jnaVolume;
 
 void jnaDestroyVolume(jnaVolume* volume);
+
+/// What the skin at a vertex is; of a volume without kinds, flesh or a sheet.
+static inline jnaSkinKind jnaVolume_Kind(const jnaVolume* volume, int vertex)
+{
+    return volume->skinKinds != NULL            ? (jnaSkinKind)volume->skinKinds[vertex]
+           : volume->skinTetrahedra[vertex] < 0 ? jna_skinSheet
+                                                : jna_skinFlesh;
+}
 
 /// How well a vertex's tetrahedron resolves its motion: 0 where it follows the skin around it.
 static inline double jnaVolume_Blend(const jnaVolume* volume, int vertex)

@@ -391,8 +391,10 @@ static jnResult CheckParts(const Reader* r)
     for (int i = 0; i < m->partCount; ++i) {
         char path[40];
         snprintf(path, sizeof(path), "parts[%d]", i);
-        if ((m->parts[i].name == NULL) == (m->parts[i].source == NULL)) {
-            return FailAt(r, LineOf(r, path), "%s needs a name or a source, and not both", path);
+        const jnaManifestPart* part = &m->parts[i];
+        bool chooses = part->name != NULL || part->shell > 0 || part->joints != NULL || part->mask != NULL;
+        if (chooses == (part->source != NULL)) {
+            return FailAt(r, LineOf(r, path), "%s needs a name, shell, joints or mask, or else a source", path);
         }
         if (m->parts[i].source != NULL && m->parts[i].role == jna_meshFlesh) {
             return FailAt(

@@ -36,12 +36,18 @@ typedef struct jnaManifestPair {
     char* joint;
 } jnaManifestPair;
 
-/// What parts of a name are, or a file whose parts are added to the character.
+/// What some parts or vertices are, or a file whose parts are added to the character. Of name, shell, joints and mask
+/// all that are given must fit (character/marks.h).
 typedef struct jnaManifestPart {
-    char* name;   // of a mesh, a node or a material; NULL: all parts of the file below
-    char* source; // file with clothes and the like; NULL: the name is of parts that are there
+    char* name;   // of a mesh, a node or a material; NULL: any
+    char* source; // file with clothes and the like; NULL: this is about what is there
+    int shell;    // number of a connected shell, from 1; 0: any
+    char* joints; // that have most of a vertex's weight; NULL: any
+    char* mask;   // vertex attribute that is painted there; NULL: any
+    double above; // least weight or value
     jnaMeshRole role;
 } jnaManifestPart;
+#define JNA_PART_ABOVE 0.5
 
 /// Springs set by hand, before any fit.
 typedef enum jnaSpringMode {

@@ -30,7 +30,7 @@ static const char* const limitNames[] = {"train", "all"};
 static const char* const integratorNames[] = {"backward-euler", "bdf2", "generalized-alpha"};
 
 static const jnaManifestClip clip = {.frames = JNA_ALL_FRAMES};
-static const jnaManifestPart part = {.role = jna_meshFollows};
+static const jnaManifestPart part = {.role = jna_meshFollows, .above = JNA_PART_ABOVE};
 static const jnaManifestPair pair = {NULL, NULL};
 static const jnaJointMaterial jointMaterial = {.youngFactor = 1, .densityFactor = 1, .poisson = -1};
 static const jnaRegionSetting region = {.youngFactor = -1, .densityFactor = -1, .poisson = -1};
@@ -57,8 +57,12 @@ const jnaField jnaFields[] = {
     {"rate", jna_fieldNumber, AT(rate), 0, 1, 1000, .stages = "import evaluate report", .note = "frames a second", .sentence = "Frames a second of all clips."},
 
     {"parts", jna_fieldList, LIST(parts, partCount, jnaManifestPart, part), .most = 4096, .stages = "import",
-        .sentence = "Parts that are not flesh: clothes, hair, eyes.\n  name: a mesh, node or material\n  role: flesh, follows (moved by the flesh under it), rigid (moved by the joints alone)\n  source: a file with more parts, for example clothes"},
+        .sentence = "Parts that are not flesh: clothes, hair, eyes.\n  name: a mesh, node or material\n  shell: a connected shell, as `jounce info --shells` numbers them\n  joints: joints that have at least `above` of the weight, for example Head*, Neck\n  mask: a painted vertex attribute of at least `above`, for example COLOR_0.r\n  role: flesh, follows (moved by the flesh under it), rigid (moved by the joints alone)\n  source: a file with more parts, for example clothes"},
     {"parts[].name", jna_fieldText, OF(jnaManifestPart, name), 0, 1, NAME, .sentence = "Mesh, node or material whose parts this is about; left out with `source`: all parts of that file."},
+    {"parts[].shell", jna_fieldCount, OF(jnaManifestPart, shell), OMITTED, 0, 1e6, .sentence = "Number of a connected shell, as `jounce info --shells` prints it."},
+    {"parts[].joints", jna_fieldText, OF(jnaManifestPart, joints), 0, 1, PATH, .sentence = "Names of joints with commas between them: vertices with at least `above` of their weight on these. `Head*` stands for Head and all joints below it."},
+    {"parts[].mask", jna_fieldText, OF(jnaManifestPart, mask), 0, 1, NAME, .sentence = "Vertex attribute, with a component if it has several (`_CLOTH`, `COLOR_0.r`): vertices where it is at least `above`."},
+    {"parts[].above", jna_fieldNumber, OF(jnaManifestPart, above), OMITTED, -1e6, 1e6, .sentence = "Least weight on `joints`, least value of `mask`."},
     {"parts[].source", jna_fieldText, OF(jnaManifestPart, source), 0, 1, PATH, .sentence = "File whose meshes are added to the character: clothes, hair, armour."},
     {"parts[].role", jna_fieldChoice, OF(jnaManifestPart, role), 0, .names = jnaMeshRoleNames, .nameCount = 3, .sentence = "`flesh`: simulated; `follows`: moved by the flesh under it; `rigid`: moved by the joints alone."},
 
@@ -100,11 +104,11 @@ const jnaField jnaFields[] = {
     {"retarget[].joint", jna_fieldText, OF(jnaManifestPair, joint), REQUIRED, 0, NAME, .sentence = "Joint of the character; empty: the source joint is not used."},
 
     {"volume", jna_fieldSection, .stages = "volume",
-        .sentence = "The tetrahedral mesh inside.\n  method: tetgen (every vertex of the skin is a node), lattice (the skin is embedded in a coarser lattice),\n    auto (tetgen up to 6,000 vertices or `nodes` if the surface is closed)\n  edge: target edge length in metres, or nodes: target number of nodes; 0: automatic\n  shells: separate parts that follow one joint each: auto (rigid), flesh, or rigid (all parts but the largest)"},
+        .sentence = "The tetrahedral mesh inside.\n  method: tetgen (every vertex of the skin is a node), lattice (the skin is embedded in a coarser lattice),\n    auto (tetgen up to 6,000 vertices or `nodes` if the surface is closed)\n  edge: target edge length in metres, or nodes: target number of nodes; 0: automatic\n  shells: connected parts that hardly bend or are sheets: auto (recognised), flesh, or rigid (all parts but the largest)"},
     {"volume.method", jna_fieldChoice, AT(volume.method), 0, NAMES(methodNames), .sentence = "Meshing method."},
     {"volume.edge", jna_fieldNumber, AT(volume.edge), 0, 0, 1000, .sentence = "Target edge length inside, metres; 0: automatic."},
     {"volume.nodes", jna_fieldCount, AT(volume.nodes), 0, 0, 1e7, .sentence = "Target number of nodes, instead of an edge length; 0: automatic."},
-    {"volume.shells", jna_fieldChoice, AT(volume.shells), 0, NAMES(shellNames), .sentence = "Whether separate parts that follow one joint are rigid or flesh."},
+    {"volume.shells", jna_fieldChoice, AT(volume.shells), 0, NAMES(shellNames), .sentence = "Whether connected parts that hardly bend, and sheets, are recognised (`auto`), or flesh, or all parts but the largest rigid."},
 
     {"materials", jna_fieldSection, .stages = "inside",
         .sentence = "Material of the flesh.\n  calibrate: correct the stiffness of regions where the mesh falsifies how far they sag\n  joints: other values for the flesh that a joint moves most (young_factor, density_factor: times the general value)\n  regions: other values for a region, for example {region: belly, young_factor: 0.15}\n  fat: a layer of fat under the skin, depth in metres; 0: none"},

@@ -121,6 +121,9 @@ static json_t* DescribeCharacter(const jnaCharacter* c, double scale)
         "triangles", c->triangleCount, "uvs", c->fileUvs != NULL, "parts", parts, "joints", joints, "attributes",
         attributes, "targets", targets);
     DescribeBody(c, root);
+    if (c->marks != NULL) {
+        json_object_set_new(root, "marks", json_true());
+    }
     return root;
 }
 
@@ -169,7 +172,8 @@ jnResult jnaSaveCharacter(const char* folder, const jnaCharacter* c, double scal
         {"weld.npy", jna_int32, c->fileVertexCount, 0, c->weld},
         {"normals.npy", jna_float32, c->fileVertexCount, 3, c->fileNormals},
         {"triangles.npy", jna_int32, c->triangleCount, 3, c->triangles},
-        {"uvs.npy", jna_float32, c->fileVertexCount, 2, c->fileUvs}};
+        {"uvs.npy", jna_float32, c->fileVertexCount, 2, c->fileUvs},
+        {"marks.npy", jna_uint8, c->vertexCount, 0, c->marks}};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
         if (arrays[i].data != NULL) {
             JN_PASS(SaveArray(path, arrays[i].name, arrays[i].scalar,
@@ -354,6 +358,20 @@ static jnResult LoadSurface(const char* folder, jnaCharacter* c, jnError* error)
     return LoadInfluences(folder, c, error);
 }
 
+// What a person said of single vertices.
+static jnResult LoadMarks(const char* folder, jnaCharacter* c, jnError* error)
+{
+    c->marks = calloc((size_t)c->vertexCount + 1, 1);
+    JN_PASS(c->marks != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory"));
+    JN_PASS(LoadArray(folder, "marks.npy", jna_uint8, (Shape){{(size_t)c->vertexCount}}, c->marks, error));
+    for (int v = 0; v < c->vertexCount; ++v) {
+        if (c->marks[v] > JNA_MARK(jna_meshRigid)) {
+            return jnFail(error, jn_badData, "%s/marks.npy: has a number that is no role", folder);
+        }
+    }
+    return jn_ok;
+}
+
 // Vertices of the flesh come first, and no part has vertices of both.
 static bool OutfitIsLast(const jnaCharacter* c)
 {
@@ -432,6 +450,7 @@ jnResult jnaLoadWholeCharacter(const char* workspace, jnaCharacter* c, jnError* 
     }
     JN_TRY(result);
     JN_TRY(LoadSurface(folder, c, error));
+    JN_TRY(json_is_true(json_object_get(root, "marks")) ? LoadMarks(folder, c, error) : jn_ok);
     JN_TRY(OutfitIsLast(c)
                ? jn_ok
                : jnFail(error, jn_badData, "%s: a part and its vertices disagree on what is flesh", folder));

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MESH_ENTRIES = 6, ENTRY_COUNT = 12 }; // the mesh and where the skin is in it; then what lives in it
+enum { MESH_ENTRIES = 7, ENTRY_COUNT = 13 }; // the mesh and where the skin is in it; then what lives in it
 
 // joints.npy and materials.npy have a form of their own in memory and are apart.
 static void ListEntries(jnaVolume* v, int influences, jnaTableEntry entries[ENTRY_COUNT])
@@ -30,6 +30,7 @@ static void ListEntries(jnaVolume* v, int influences, jnaTableEntry entries[ENTR
         {"skin_weights.npy", jna_float64, 2, {vertices, 4}, (void**)&v->skinWeights, false},
         {"skin_offsets.npy", jna_float64, 2, {vertices, 3}, (void**)&v->skinOffsets, false},
         {"skin_blend.npy", jna_float64, 1, {vertices}, (void**)&v->skinBlend, true},
+        {"skin_kinds.npy", jna_uint8, 1, {vertices}, (void**)&v->skinKinds, true},
         {"row_starts.npy", jna_int32, 1, {nodes + 1}, (void**)&v->rowStarts, true},
         {"weights.npy", jna_float32, 1, {(size_t)influences}, (void**)&v->weights, true},
         {"held_by.npy", jna_int32, 1, {nodes}, (void**)&v->heldBy, true},
@@ -178,6 +179,16 @@ static bool BlendsAreShares(const jnaVolume* v)
     return true;
 }
 
+static bool KindsAreKnown(const jnaVolume* v)
+{
+    for (int i = 0; v->skinKinds != NULL && i < v->vertexCount; ++i) {
+        if (v->skinKinds[i] > jna_skinRigid) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool RowsAscend(const jnaVolume* v, int influences)
 {
     for (int n = 0; v->rowStarts != NULL && n < v->nodeCount; ++n) {
@@ -228,6 +239,10 @@ static jnResult Load(const char* workspace, bool inside, jnaVolume* volume, jnEr
             InRange(volume->heldBy, volume->nodeCount, -1, 2 * volume->jointCount + 1) &&
             RowsAscend(volume, influences))) {
         JN_TRY(jnFail(error, jn_badData, "%s: names a node or tetrahedron that does not exist", folder));
+    }
+    if (!KindsAreKnown(volume)) {
+        JN_TRY(jnFail(error, jn_badData, "%s/skin_kinds.npy: has numbers that are no kind of skin; run %s again",
+            folder, source.command));
     }
     if (!BlendsAreShares(volume)) {
         JN_TRY(jnFail(error, jn_badData, "%s/skin_blend.npy: has a number that is not between 0 and 1", folder));
