@@ -18,9 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-#define KNEE 0.7f
+#define KNEE 0.85f
 // Blocks below it are left out: all of them at it would stay below the knee, of a norm of SQUARINGS = 5 and 512 elements.
-#define QUIET 0.55f
+#define QUIET 0.68f
 enum { SQUARINGS = 5 };
 // Beyond it all amplitudes are scaled back first, so that powers of ratios are floats.
 #define FAR 8.0f

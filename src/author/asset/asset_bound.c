@@ -102,7 +102,7 @@ static void FindRows(const jnaAssetDef* def, const Item* item, size_t mode, floa
 // The most that amplitude 1 can add to the ratio of an element below the knee.
 static double GainOf(const Item* item, const float rows[JN_BOUND_ROWS])
 {
-    const double knee = 0.7, low = (double)JNA_BOUND_LOW, high = (double)JNA_BOUND_HIGH;
+    const double knee = 0.85, low = (double)JNA_BOUND_LOW, high = (double)JNA_BOUND_HIGH;
     double square = 0;
     for (int i = 0; i < JN_BOUND_ROWS; ++i) {
         square += (double)rows[i] * (double)rows[i];

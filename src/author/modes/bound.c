@@ -26,7 +26,7 @@ enum { STATES = 32, MOST_ROUNDS = 96, QUIET_ROUNDS = 12, MARGIN_ROUNDS = 16, CHU
 #define EXAGGERATION 3.0F
 // How far beyond its bound an element that is not chosen may be, stretched or displaced.
 #define SLACK_STRETCH 1.12F
-#define SLACK_LIMIT 1.12F
+#define SLACK_LIMIT 1.05F
 // Triangles that are smaller than this have no direction, m^2.
 #define SMALLEST_AREA 1e-10
 
