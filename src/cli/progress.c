@@ -2,12 +2,14 @@
 #include "cli.h"
 
 #include "base/clock.h"
+#include "base/sandbox.h"
 
 #include "runtime/for_author.h"
 
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -62,6 +64,13 @@ static void Listen(void)
 bool jncInterrupted(void)
 {
     return interrupted != 0;
+}
+
+void jncRequireSandbox(bool required)
+{
+    if (required) {
+        (void)setenv(JNA_REQUIRE_SANDBOX, "1", 1);
+    }
 }
 
 jncProgress jncBeginProgress(const char* what)
