@@ -6,10 +6,10 @@
 #
 #   tools/hardship.sh JOUNCE MODEL WORK [KILLS [PART ...]]
 #
-# MODEL: a small rigged model with an animation, such as the tube that the tests leave (build/release/tube_*_bounds.glb).
+# MODEL: a small rigged model with an animation, such as the tube that the tests leave (build/release/tube_*_built.glb).
 # PART: reads, kills, disk, pairs; all of them by default. The full disk is strace's: the Nth of the calls that need room fails
 # with ENOSPC, for every N. It is skipped where strace is not there or may not trace. JOBS (2): disk tries that many at once. FIRST (1)
-# and LAST: the verbs of disk; CALLS: the calls.
+# and LAST: the verbs of disk; CALLS: the calls; ERROR (ENOSPC): how they fail.
 set -eu
 jounce=$(readlink -f "$1") model=$(readlink -f "$2")
 rm -rf "$3" && mkdir -p "$3" && cd "$3"
@@ -121,7 +121,7 @@ fault() {
     at=w$1_$2_$3 what="$2 $3"
     rm -rf "$at" "$at.out" && cp -r "$(begins "$1")" "$at" && mkdir "$at.out"
     code=0
-    strace -f -qq -o /dev/null --seccomp-bpf -e "trace=$2" -e "inject=$2:error=ENOSPC:when=$3" "$jounce" $(verb "$1" "$at" "$at.out") \
+    strace -f -qq -o /dev/null --seccomp-bpf -e "trace=$2" -e "inject=$2:error=${ERROR:-ENOSPC}:when=$3" "$jounce" $(verb "$1" "$at" "$at.out") \
         >"$at.log" 2>&1 || code=$?
     [ $code -le 1 ] || { echo "$(verb "$1" w out), $what: exit $code"; cat "$at.log"; exit 1; }
     # What goes elsewhere is whole or not there: the second run is compared with one that met nothing.

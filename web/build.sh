@@ -42,7 +42,7 @@ cp "$source/LICENSE" jounce/
 
 export npm_config_update_notifier=false npm_config_loglevel=error
 if ! cmp -s package-lock.json node_modules/.installed-lock; then
-    npm ci --prefer-offline --no-audit --no-fund --fetch-retries=1 --fetch-timeout=30000 >npm.log 2>&1 ||
+    npm ci --ignore-scripts --prefer-offline --no-audit --no-fund --fetch-retries=1 --fetch-timeout=30000 >npm.log 2>&1 ||
         { tail -n 3 npm.log; skip "npm cannot install its packages (see $work/npm.log)"; }
     cp package-lock.json node_modules/.installed-lock
 fi

@@ -241,12 +241,14 @@ int jncBuild(int argc, char** argv)
     def.report = &jnaReportStage;
     int until = jna_buildReport;
     long threads = 0;
+    bool confined = false;
     Voice voice = {0};
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder made by jounce new"), .required = true},
         {JNC_CHOICE("--until", until, words, "last stage to run (default report)")},
         {JNC_INTEGER("--threads", threads, "N", 1, 1024, "number of threads (default: all cores); the result does not depend on it")},
+        JNC_REQUIRE_SANDBOX(confined),
         {JNC_FLAG("--plan", def.planOnly, "print the plan and exit")},
         {JNC_FLAG("--verbose", voice.verbose, "print what the surface does in each clip: breaks, largest offset, strength of the motion by region")},
         {JNC_FLAG("--json", voice.json, "print what was done as JSON")},
@@ -258,6 +260,7 @@ int jncBuild(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
+    jncRequireSandbox(confined);
     def.until = (jnaBuildStage)until;
     def.threads = (int)threads;
     return Run(workspace, def, voice);

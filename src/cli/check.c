@@ -60,10 +60,11 @@ int jncCheck(int argc, char** argv)
         .example = "  jounce check hero\n  jounce check character.jounce\n",
     };
     const char* path = NULL;
-    bool json = false;
+    bool json = false, confined = false;
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", path, NULL, "a workspace or a file"), .required = true},
+        JNC_REQUIRE_SANDBOX(confined),
         {JNC_FLAG("--json", json, "print the result as JSON (workspaces only)")},
         {0},
     };
@@ -72,6 +73,7 @@ int jncCheck(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
+    jncRequireSandbox(confined);
     struct stat status;
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
         return CheckWorkspace(path, json);

@@ -19,6 +19,7 @@ typedef struct jncVerb {
     const char* name;
     const char* summary;
     int (*run)(int argc, char** argv); // argv[0] is the first word after the verb
+    bool algebra;                      // goes through OpenBLAS
 } jncVerb;
 
 typedef enum jncKind {
@@ -99,6 +100,11 @@ void jncPrintPoints(long long source, long long welded, long long split);
     {                                                                                                                  \
         JNC_TEXT("WORKSPACE", variable, NULL, "folder of the character"), .required = true                             \
     }
+#define JNC_REQUIRE_SANDBOX(variable)                                                                                  \
+    {                                                                                                                  \
+        JNC_FLAG("--require-sandbox", variable,                                                                        \
+            "read no file where the process that reads it cannot be confined (seccomp and Landlock)")                  \
+    }
 #define JNC_THREADS(variable, text)                                                                                    \
     {                                                                                                                  \
         JNC_INTEGER("--threads", variable, "N", 0, 1024, text)                                                         \
@@ -151,6 +157,9 @@ const char* jncFormatTime(double seconds, char text[24]);
 void jncEndProgress(jncProgress* progress);
 /// Whether Ctrl-C was pressed since jncBeginProgress; and the clock of progress, in seconds.
 bool jncInterrupted(void);
+
+/// From here on files are read by confined processes or not at all, also by the programs that this one starts.
+void jncRequireSandbox(bool required);
 
 int jncNew(int argc, char** argv);
 int jncBuild(int argc, char** argv);

@@ -3,6 +3,7 @@
 //
 // What is simulated is chosen to fit into a few minutes of two cores: parts of the clips, a coarse lattice, half the
 // usual steps in time, two hundred poses. The manifest in the folder says so, and can be edited and built again.
+#include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "build.h"
@@ -143,7 +144,7 @@ static void PrintTable(const char* folder)
         {"modal", "network", "modes, fitted"}};
     char path[4096];
     int length = snprintf(path, sizeof(path), "%s/evaluation/evaluation.json", folder);
-    json_t* root = length > 0 && (size_t)length < sizeof(path) ? json_load_file(path, 0, NULL) : NULL;
+    json_t* root = length > 0 && (size_t)length < sizeof(path) ? jnaReadJson(path, 0, NULL) : NULL;
     const json_t* unseen = json_object_get(json_object_get(root, "unseen"), "rows");
     printf("\nunseen motion:                  error, mm   captured fraction of the motion, soft vertices\n"
            "                                                  on network  on simulated  fitted to it\n");

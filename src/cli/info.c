@@ -3,6 +3,7 @@
 
 #include "asset/asset_writer.h"
 #include "base/clock.h"
+#include "base/input.h"
 #include "base/try.h"
 #include "jounce/jounce.h"
 #include "workspace/store.h"
@@ -142,7 +143,7 @@ static int FindSourcePoints(const char* workspace)
 {
     char path[4096];
     snprintf(path, sizeof(path), "%s/character/character.json", workspace);
-    json_t* root = json_load_file(path, 0, NULL);
+    json_t* root = jnaReadJson(path, 0, NULL);
     json_int_t count = json_integer_value(json_object_get(root, "source_points"));
     json_decref(root);
     return count > 0 && count < INT32_MAX ? (int)count : 0;

@@ -1,6 +1,7 @@
 // jounce modes: the vibration modes of a workspace's flesh, as a table.
 #include "modes/modes.h"
 #include "base/affine.h"
+#include "base/input.h"
 #include "base/try.h"
 #include "cli.h"
 #include "draw/modes_picture.h"
@@ -41,7 +42,7 @@ static json_t* LoadOffsets(const char* workspace)
 {
     char path[4096];
     snprintf(path, sizeof(path), "%s/modes/offsets.json", workspace);
-    return json_load_file(path, 0, NULL);
+    return jnaReadJson(path, 0, NULL);
 }
 
 static double NumberAt(const json_t* object, const char* key)

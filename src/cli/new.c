@@ -336,7 +336,7 @@ int jncNew(int argc, char** argv)
     double rate = 30, scale = 0;
     int layer = jna_layerModal, up = jna_upAuto;
     long number = 0;
-    bool scaled = false, figure = false, layered = false;
+    bool scaled = false, figure = false, layered = false, confined = false;
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", workspace, NULL, "folder to create"), .required = true},
@@ -353,6 +353,7 @@ int jncNew(int argc, char** argv)
         {JNC_NUMBER("--scale", scale, "S", 0, 0, "metres per unit of the file (default: detected)"), .given = &scaled},
         {JNC_CHOICE("--up", up, "auto|x|y|z", "up axis of the file (default auto: detected)")},
         {JNC_INTEGER("--character", number, "N", 0, 1000000, "number of the character in a file with several (default 0: all as one)")},
+        JNC_REQUIRE_SANDBOX(confined),
         {JNC_FLAG("--verbose", voice.verbose, "list all parts, clips and notes")},
         {JNC_FLAG("--json", voice.json, "print the result as JSON, with all notes")},
         {0},
@@ -368,6 +369,7 @@ int jncNew(int argc, char** argv)
     if (scaled && !(scale > 0 && scale <= 1e6)) {
         return jncMisuse("--scale: %g is not a positive number of metres per unit", scale);
     }
+    jncRequireSandbox(confined);
     jnaWorkspaceDef def = jnaDefaultWorkspaceDef();
     def.character = figure ? JNA_FIGURE_SOURCE : from;
     def.rate = rate;

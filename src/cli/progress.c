@@ -2,14 +2,17 @@
 #include "cli.h"
 
 #include "base/clock.h"
+#include "base/sandbox.h"
 
 #include "runtime/for_author.h"
 
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 // Seconds between two renewals of the line.
@@ -18,10 +21,44 @@
 // The only state that a signal may touch.
 static volatile sig_atomic_t interrupted;
 
+// Work asks often whether it shall end. Where it does not for as much processor time, the process ends all the same: no
+// more is lost than by a kill, the pose in hand.
+#define PATIENCE 1500000000L // nanoseconds
+static timer_t overdue;
+
+static void OnOverdue(int signal)
+{
+    static const char words[] = "\njounce: interrupted; finished work is kept, and the same command resumes it\n";
+    (void)signal;
+    // The empty line is for a terminal, which shows progress.
+    size_t skipped = isatty(STDERR_FILENO) ? 0 : 1;
+    ssize_t written = write(STDERR_FILENO, words + skipped, sizeof(words) - 1 - skipped);
+    (void)written;
+    _exit(JNC_FAILED);
+}
+
 static void OnInterrupt(int signal)
 {
+    const struct itimerspec soon = {.it_value = {.tv_sec = PATIENCE / 1000000000, .tv_nsec = PATIENCE % 1000000000}};
+    int before = errno;
     (void)signal;
     interrupted = 1;
+    (void)timer_settime(overdue, 0, &soon, NULL);
+    errno = before;
+}
+
+static void Listen(void)
+{
+    static bool listening;
+    struct sigaction action = {.sa_handler = OnInterrupt}, end = {.sa_handler = OnOverdue};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
+    if (listening || timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &overdue) != 0) {
+        return; // without such a timer a signal ends the process as it always does
+    }
+    listening = true;
+    sigaction(SIGPROF, &end, NULL);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
 }
 
 bool jncInterrupted(void)
@@ -29,11 +66,16 @@ bool jncInterrupted(void)
     return interrupted != 0;
 }
 
+void jncRequireSandbox(bool required)
+{
+    if (required) {
+        (void)setenv(JNA_REQUIRE_SANDBOX, "1", 1);
+    }
+}
+
 jncProgress jncBeginProgress(const char* what)
 {
-    struct sigaction action = {.sa_handler = OnInterrupt};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    Listen();
     return (jncProgress){.what = what, .started = jnaWallClock()};
 }
 

@@ -1,7 +1,8 @@
 // jounce simulate: the flesh in training poses and in clips, by threads, runs and machines.
 #include "cli.h"
-
 #include "ranks.h"
+
+#include "base/input.h"
 
 #include "pipeline/simulate.h"
 
@@ -238,7 +239,7 @@ static int CountOf(const Run* run, const Done* done)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "%s/%s", run->request->workspace, done->path);
-    json_t* root = json_load_file(path, 0, NULL);
+    json_t* root = jnaReadJson(path, 0, NULL);
     int count = (int)json_integer_value(json_object_get(root, "count"));
     json_decref(root);
     return count;

@@ -1,5 +1,6 @@
 // jounce tetrahedralize: the flesh inside a workspace's character, how good its tetrahedra are, and what lives in them.
 #include "volume/tetrahedralize.h"
+#include "base/input.h"
 #include "base/try.h"
 #include "cli.h"
 #include "pipeline/stage_volume.h"
@@ -123,7 +124,7 @@ static json_t* LoadJson(const char* workspace, const char* name)
 {
     char path[4096];
     snprintf(path, sizeof(path), "%s/volume/%s", workspace, name);
-    return json_load_file(path, 0, NULL);
+    return jnaReadJson(path, 0, NULL);
 }
 
 // volume.json as it is, with inside.json and the notes and times of this run beside it.

@@ -1,5 +1,7 @@
 // jounce train: the quasistatic network of a workspace.
 #include "cli.h"
+
+#include "base/input.h"
 #include "learn/network.h"
 #include "pipeline/engine.h"
 #include "pipeline/stage_train.h"
@@ -42,7 +44,7 @@ static json_t* Load(const char* workspace, const char* name)
 {
     char path[4096];
     snprintf(path, sizeof(path), "%s/network/%s", workspace, name);
-    return json_load_file(path, 0, NULL);
+    return jnaReadJson(path, 0, NULL);
 }
 
 // network.json and errors.json as they are, with the notes of this run beside them.

@@ -264,6 +264,7 @@ int jncView(int argc, char** argv)
                    "  jounce view hero --export page\n",
     };
     Wish wish = {.port = DEFAULT_PORT, .megabytes = DEFAULT_MEGABYTES};
+    bool confined = false;
     // clang-format off
     const jncOption options[] = {
         {JNC_TEXT("WORKSPACE", wish.path, NULL, "a workspace, a .jounce file, or a .glb, .gltf, .fbx or .dae"), .required = true},
@@ -271,6 +272,7 @@ int jncView(int argc, char** argv)
         {JNC_FLAG("--no-open", wish.stays, "do not open a browser")},
         {JNC_TEXT("--export", wish.folder, "DIR", "write the page there instead, for any web server")},
         {JNC_NUMBER("--budget", wish.megabytes, "MB", 0, 0, "--export: maximum size of the simulated motion that is packed with the page (default 24; 0: none)")},
+        JNC_REQUIRE_SANDBOX(confined),
         {JNC_TEXT("--viewer", wish.viewer, "DIR", "folder of another build of the viewer")},
         {0},
     };
@@ -279,6 +281,7 @@ int jncView(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
+    jncRequireSandbox(confined);
     if (!jncIsModel(wish.path)) {
         return ShowCharacter(&wish);
     }

@@ -1,5 +1,6 @@
 // The simulated motion of a workspace in `jounce view`: read for the page frame by frame, or packed for a page that is
 // sent away.
+#include "base/input.h"
 #include "base/npy.h"
 #include "base/try.h"
 #include "cli.h"
@@ -26,7 +27,7 @@ static void OpenArray(const char* path, int vertexCount, jncMotion* motion)
         return;
     }
     bool fits = a.scalar == jna_float32 && a.dimensions == 3 && a.shape[1] == (size_t)vertexCount && a.shape[2] == 3;
-    int file = fits && a.shape[0] > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int file = fits && a.shape[0] > 0 ? jnaOpenDescriptor(path, NULL) : -1;
     if (file >= 0) {
         motion->file = file;
         motion->start = (off_t)(a.mappingSize - a.count * sizeof(float));
@@ -42,7 +43,7 @@ static void OpenSimulation(const char* workspace, const char* clip, int vertexCo
     char path[PATH_SIZE], json[PATH_SIZE];
     int length = snprintf(path, sizeof(path), "%s/motion/%s/dynamic.npy", workspace, clip);
     snprintf(json, sizeof(json), "%s/motion/%s/dynamic.json", workspace, clip);
-    json_t* about = json_load_file(json, 0, NULL);
+    json_t* about = jnaReadJson(json, 0, NULL);
     json_int_t first = json_integer_value(json_object_get(about, "first"));
     json_decref(about);
     if (length < PATH_SIZE && first >= 0 && first <= INT_MAX) {

@@ -1,27 +1,11 @@
 // No number that is too large gets through any door: models, motion caches, the arrays of a workspace and those of the
 // spring commands are refused with the frame and the vertex, and whatever a workspace holds, no verb crashes on it.
-#include "helpers/command.h"
-#include "helpers/small_gltf.h"
+#include "helpers/built_tube.h"
 
 #include "base/npy.h"
 
 enum { MOST_ARRAYS = 128 };
 #define FAR 1e20
-
-static void Do(const char* line)
-{
-    if (system(line) != 0) {
-        fail_msg("failed: %s", line);
-    }
-}
-
-static void Run(const char* arguments)
-{
-    Outcome outcome = RunJounce(arguments);
-    if (outcome.code != 0) {
-        fail_msg("jounce %s: exit %d: %s", arguments, outcome.code, outcome.error);
-    }
-}
 
 // Overwrites one number of an array of floats in its file. Returns false for other arrays, which stay as they are.
 static bool PutNumber(const char* path, size_t at, double value)
@@ -60,25 +44,6 @@ static void ReplaceBytes(const char* from, const char* to, const void* numbers, 
     assert_non_null(file);
     fwrite(bytes, 1, size, file);
     fclose(file);
-}
-
-// A small tube with everything that a build makes, and its motion as a cache.
-static int MakeWorkspace(void** state)
-{
-    TubeDef def = {.joints = 2, .armature = "", .animation = "rotation"};
-    char line[1024];
-    if (EnterScratchFolder(state) != 0) {
-        return -1;
-    }
-    snprintf(line, sizeof(line), "cp '%s' tube.glb", WriteTube("bounds", &def));
-    Do(line);
-    Run("new w --from tube.glb");
-    Do("sed -i -e 's/kind: .*/kind: pca/; s/  mode: .*/  mode: fitted/; s/method: .*/method: lattice/' "
-       "-e 's/  nodes: .*/  nodes: 120/; s/  count: 5000/  count: 40/; s/epochs: .*/epochs: 5/' "
-       "-e 's/substeps: .*/substeps: 1/; s/    animation: .*/&\\n    frames: 8/' w/manifest.yaml");
-    Run("build w --until evaluate");
-    Run("bake w --clip wave_top -o good.npy");
-    return 0;
 }
 
 static void AModelWithAFarVertexIsRefused(void** state)
@@ -210,5 +175,5 @@ int main(void)
         cmocka_unit_test(MotionOfAWorkspaceIsBounded),
         cmocka_unit_test(NoArrayCrashesAVerb),
     };
-    return cmocka_run_group_tests(tests, MakeWorkspace, LeaveScratchFolder);
+    return cmocka_run_group_tests(tests, MakeBuiltTube, LeaveScratchFolder);
 }

@@ -91,7 +91,8 @@ static void ACharacterFileThatIsNotTheWorkspacesIsRefused(void** state)
     MakeTube("slow", 12);
     assert_int_equal(rename("slow/character.jounce", "tube/character.jounce"), 0);
     ExpectFailure("picture tube --clip wave_top --stage dynamic -o a.png", 1, "jounce build tube", "");
-    ExpectFailure("picture slow --clip wave_top --stage dynamic -o a.png", 1, "no character.jounce", "jounce build slow");
+    ExpectFailure(
+        "picture slow --clip wave_top --stage dynamic -o a.png", 1, "no character.jounce", "jounce build slow");
     assert_false(FileExists("a.png"));
 }
 

@@ -24,17 +24,22 @@ static inline void ReadAll(const char* path, char* text, size_t size)
     }
 }
 
-// Runs "jounce ARGUMENTS" through the shell, in the current folder.
-static inline Outcome RunJounce(const char* arguments)
+// Runs "jounce ARGUMENTS" through the shell, in the current folder. before: what stands before it there, limits say.
+static inline Outcome RunJounceUnder(const char* before, const char* arguments)
 {
     static Outcome outcome;
     char line[8192];
-    snprintf(line, sizeof(line), "%s/bin/jounce %s > stdout.txt 2> stderr.txt", JN_BINARY_DIR, arguments);
+    snprintf(line, sizeof(line), "%s %s/bin/jounce %s > stdout.txt 2> stderr.txt", before, JN_BINARY_DIR, arguments);
     int status = system(line);
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     ReadAll("stdout.txt", outcome.out, sizeof(outcome.out));
     ReadAll("stderr.txt", outcome.error, sizeof(outcome.error));
     return outcome;
+}
+
+static inline Outcome RunJounce(const char* arguments)
+{
+    return RunJounceUnder("", arguments);
 }
 
 // The same with arguments as printf has them; what failed is printed. Returns the exit code.

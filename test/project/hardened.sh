@@ -25,5 +25,13 @@ symbols=$(nm -D --undefined-only "$build/bin/jounce")
 for symbol in __stack_chk_fail __snprintf_chk __memcpy_chk; do
     case $symbols in *$symbol*) ;; *) say "$build/bin/jounce: does not use $symbol" ;; esac
 done
+# The newest level that compiler and C library have, and on x86-64 marks where jumps may land.
+if [ -f "$build/CMakeCache.txt" ] && grep -q "^JOUNCE_FORTIFIES:INTERNAL=1" "$build/CMakeCache.txt"; then
+    grep -q -- "-D_FORTIFY_SOURCE=3" "$build/build.ninja" || say "$build: is not compiled with _FORTIFY_SOURCE=3"
+fi
+if [ -f "$build/CMakeCache.txt" ] && grep -q "^JOUNCE_PROTECTS_JUMPS:INTERNAL=1" "$build/CMakeCache.txt"; then
+    marks=$(objdump -d --no-show-raw-insn "$build/bin/jounce" | grep -c endbr64 || true)
+    [ "$(uname -m)" != x86_64 ] || [ "$marks" -gt 500 ] || say "$build/bin/jounce: $marks marks of -fcf-protection"
+fi
 [ $bad = 0 ] || exit 1
 echo "$count programs and libraries"

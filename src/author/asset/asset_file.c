@@ -1,5 +1,6 @@
 // A `.jounce` file read and loaded.
 #include "asset/asset_writer.h"
+#include "base/input.h"
 
 #include "runtime/for_author.h"
 
@@ -14,8 +15,8 @@
 static jnResult ReadFile(const char* path, int descriptor, jnaAssetFile* file, jnError* error)
 {
     struct stat status;
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
-        return jnFail(error, jn_badData, "%s: is empty or not a file", path);
+    if (fstat(descriptor, &status) != 0 || status.st_size == 0) {
+        return jnFail(error, jn_badData, "%s: is empty", path);
     }
     file->size = (size_t)status.st_size;
     file->bytes = aligned_alloc(JN_ALIGNMENT, jnAlignUp(file->size));
@@ -36,9 +37,9 @@ static jnResult ReadFile(const char* path, int descriptor, jnaAssetFile* file, j
 jnResult jnaOpenAsset(const char* path, jnaAssetFile* file, jnError* error)
 {
     *file = (jnaAssetFile){0};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int descriptor = jnaOpenDescriptor(path, error);
     if (descriptor < 0) {
-        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
+        return jn_ioFailed;
     }
     jnResult result = ReadFile(path, descriptor, file, error);
     close(descriptor);

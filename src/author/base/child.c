@@ -3,8 +3,6 @@
 #include "base/child.h"
 
 #include "base/clock.h"
-#include "base/sandbox.h"
-
 #include "runtime/for_author.h"
 
 #include <errno.h>
@@ -17,12 +15,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { BLOCK = 65536 };
+enum { BLOCK = 65536, CALLS = 1, FILES = 2 };
 #define ASK 0.1 // seconds between two questions to who watches
 
 static void CloseBoth(int* ours, int* theirs)
@@ -99,6 +98,32 @@ static void LimitMemory(const jnaChildDef* def, rlim_t mapped)
     }
 }
 
+static bool IsSandboxRequired(void)
+{
+    const char* required = getenv(JNA_REQUIRE_SANDBOX);
+    return required != NULL && strcmp(required, "1") == 0;
+}
+
+// Closes all descriptors but the first three and one, which gets another number: files that the parent writes are not
+// for who reads a file from elsewhere.
+static int KeepOnly(int output)
+{
+    enum { KEPT = 3, MOST = 1 << 16 };
+    if (output != KEPT && dup2(output, KEPT) != KEPT) {
+        _exit(1);
+    }
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, KEPT + 1, ~0U, 0) == 0) {
+        return KEPT;
+    }
+#endif
+    long most = sysconf(_SC_OPEN_MAX);
+    for (int i = KEPT + 1; i < (most > 0 && most < MOST ? (int)most : MOST); ++i) {
+        close(i);
+    }
+    return KEPT;
+}
+
 static _Noreturn void BecomeChild(const jnaChildDef* def, int output, rlim_t mapped)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -117,9 +142,31 @@ static _Noreturn void BecomeChild(const jnaChildDef* def, int output, rlim_t map
     Limit(RLIMIT_CPU, (rlim_t)def->seconds + 1);
     LimitMemory(def, mapped);
     if (def->file != NULL) {
-        (void)jnaEnterSandbox(def->file);
+        output = KeepOnly(output);
+        jnaSandbox sandbox = jnaEnterSandbox(def->file);
+        char first = (char)((sandbox.calls ? CALLS : 0) | (sandbox.files ? FILES : 0));
+        if (write(output, &first, 1) != 1 || (IsSandboxRequired() && first != (CALLS | FILES))) {
+            _exit(1);
+        }
     }
     _exit(def->run(output, def->user));
+}
+
+// Takes the byte about the sandbox off what was heard.
+static void TakeSandbox(jnaChildOutcome* outcome)
+{
+    int first = outcome->outputSize > 0 ? (unsigned char)outcome->output[0] : 0;
+    outcome->sandbox = (jnaSandbox){(first & CALLS) != 0, (first & FILES) != 0};
+    if (outcome->outputSize > 0) {
+        memmove(outcome->output, outcome->output + 1, --outcome->outputSize);
+    }
+    if (outcome->outputSize == 0) {
+        free(outcome->output);
+        outcome->output = NULL;
+    }
+    if (outcome->ending == jna_childEnded && IsSandboxRequired() && first != (CALLS | FILES)) {
+        outcome->ending = jna_childOpen;
+    }
 }
 
 // Room for another block at the end of what was heard.
@@ -224,6 +271,9 @@ jnResult jnaRunChild(const jnaChildDef* def, jnaChildOutcome* outcome, jnError* 
     if (outcome->ending != jna_childEnded) {
         kill(child, SIGKILL);
         while (waitpid(child, &outcome->status, 0) < 0 && errno == EINTR) {}
+    }
+    if (def->file != NULL) {
+        TakeSandbox(outcome);
     }
     if (outcome->output != NULL) {
         outcome->output[outcome->outputSize] = '\0';

@@ -1,6 +1,7 @@
 // Other work in a process of its own, so that its crashes, its hunger for memory and its hangs stay there.
 #pragma once
 
+#include "base/sandbox.h"
 #include "base/watch.h"
 
 #include <stdbool.h>
@@ -28,12 +29,14 @@ typedef enum jnaChildEnding {
     jna_childStopped,  // by who watches
     jna_childNoMemory, // ours, for what it said
     jna_childLost,     // it could not be heard
+    jna_childOpen,     // it was to be confined and was not: it did nothing (JNA_REQUIRE_SANDBOX)
 } jnaChildEnding;
 
 typedef struct jnaChildOutcome {
     jnaChildEnding ending;
-    int status;   // as waitpid gives it
-    char* output; // [outputSize] and a zero, owned by the caller, NULL where nothing was said
+    int status;         // as waitpid gives it
+    jnaSandbox sandbox; // that a child with a file is in
+    char* output;       // [outputSize] and a zero, owned by the caller, NULL where nothing was said
     size_t outputSize;
 } jnaChildOutcome;
 

@@ -1,6 +1,8 @@
 // Content hashes; see hash.h.
 #include "base/hash.h"
 
+#include "base/input.h"
+
 #include "runtime/for_author.h"
 
 #define XXH_INLINE_ALL // its state on the stack, and no library to find at run time
@@ -21,10 +23,8 @@ uint64_t jnaHash(const void* bytes, size_t size, uint64_t hash)
 
 jnResult jnaHashFile(const char* path, uint64_t* hash, jnError* error)
 {
-    FILE* file = fopen(path, "rb");
-    if (file == NULL) {
-        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
-    }
+    FILE* file;
+    JN_PASS(jnaOpenInput(path, &file, error));
     unsigned char block[16384];
     XXH3_state_t state;
     XXH3_64bits_reset(&state);

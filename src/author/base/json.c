@@ -2,6 +2,7 @@
 #include "base/json.h"
 
 #include "base/file.h"
+#include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
 
@@ -19,7 +20,7 @@ jnResult jnaLoadJson(const char* folder, const char* name, json_t** root, jnErro
     if (access(path, R_OK) != 0) {
         return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
     }
-    json_t* read = json_load_file(path, JSON_REJECT_DUPLICATES, &problem);
+    json_t* read = jnaReadJson(path, JSON_REJECT_DUPLICATES, &problem);
     if (read == NULL) {
         return jnFail(error, jn_badData, "%s:%d: is damaged: %s", path, problem.line, problem.text);
     }

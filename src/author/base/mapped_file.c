@@ -1,6 +1,8 @@
 // A mapping of the whole file: what is never looked at is never read.
 #include "base/mapped_file.h"
 
+#include "base/input.h"
+
 #include "runtime/for_author.h"
 
 #include <errno.h>
@@ -13,18 +15,15 @@
 jnResult jnaMapFile(const char* path, jnaMappedFile* file, jnError* error)
 {
     *file = (jnaMappedFile){0};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int descriptor = jnaOpenDescriptor(path, error);
     struct stat status;
-    if (descriptor < 0 || fstat(descriptor, &status) != 0) {
-        int reason = errno;
-        if (descriptor >= 0) {
-            close(descriptor);
-        }
-        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(reason));
+    if (descriptor < 0) {
+        return jn_ioFailed;
     }
-    if (!S_ISREG(status.st_mode)) {
+    if (fstat(descriptor, &status) != 0) {
+        int reason = errno;
         close(descriptor);
-        return jnFail(error, jn_ioFailed, "%s: is not a file", path);
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(reason));
     }
     void* bytes = NULL;
     if (status.st_size > 0) {

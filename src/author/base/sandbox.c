@@ -1,7 +1,8 @@
-// The sandbox: a list of system calls that a reader of files has no use for, and Landlock's rules for paths.
+// The sandbox: the list of system calls that a reader of files may make (base/sandbox_calls.h), and Landlock's rules
+// for paths.
 //
-// The list is of what is refused rather than of what is allowed: libraries differ in what they call, and a reader that
-// fails on a new libc would be turned off. What is refused is everything that reaches beyond the process.
+// What is not listed is refused, so that a call that a later kernel brings is refused too. A new C library may want one
+// that is not listed: most then do without it. test/author/base/test_sandbox.c tries every number.
 #include "base/sandbox.h"
 
 #include <errno.h>
@@ -16,6 +17,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,31 +31,43 @@
 
 #ifdef OWN_ARCHITECTURE
 
-static const int refusedCalls[] = {
-    // Connections.
-    SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept4, SYS_sendto, SYS_sendmsg, SYS_sendmmsg,
-    // Other programs and processes. abort() sends its signal by tgkill.
-    SYS_execve, SYS_execveat, SYS_kill, SYS_tkill, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
-    // Names of files.
-    SYS_unlinkat, SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_mkdirat, SYS_mknodat, SYS_fchmod, SYS_fchmodat,
-    SYS_fchown, SYS_fchownat, SYS_truncate, SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr,
-    SYS_open_by_handle_at,
-#ifdef __x86_64__
-    SYS_accept, SYS_fork, SYS_vfork, SYS_creat, SYS_unlink, SYS_rmdir, SYS_rename, SYS_renameat, SYS_link, SYS_symlink,
-    SYS_mkdir, SYS_mknod, SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes,
-#endif
-    // The system.
-    SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns, SYS_bpf, SYS_perf_event_open,
-    SYS_userfaultfd, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_init_module, SYS_finit_module, SYS_kexec_load,
-    SYS_reboot, SYS_swapon, SYS_settimeofday, SYS_clock_settime, SYS_sethostname};
-// Those that libc can do without if they do not exist.
-static const int missingCalls[] = {SYS_openat2, SYS_clone3, SYS_io_uring_setup, SYS_io_uring_enter};
 enum {
-    REFUSED_COUNT = sizeof(refusedCalls) / sizeof(refusedCalls[0]),
-    MISSING_COUNT = sizeof(missingCalls) / sizeof(missingCalls[0]),
     WRITING = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND,
-    MAX_FILTER = REFUSED_COUNT * 2 + MISSING_COUNT * 2 + 32,
+    MOST_VALUES = 8,     // of an argument that may be one of several
+    MAX_FILTER = 1024,   // steps; a rule of them takes 5 + 2 a value
+    FIRST_UNKNOWN = 470, // calls from here on are newer than this list
 };
+
+typedef enum RuleKind { rule_always, rule_without, rule_with, rule_own, rule_oneOf } RuleKind;
+
+typedef struct Rule {
+    int call;
+    RuleKind kind;
+    uint32_t argument, bits;
+    int count;
+    uint32_t values[MOST_VALUES]; // [count]
+} Rule;
+
+#define COUNT(...) (int)(sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t))
+#define ALWAYS(name) {.call = SYS_##name, .kind = rule_always},
+#define WITHOUT(name, at, set) {.call = SYS_##name, .kind = rule_without, .argument = (at), .bits = (set)},
+#define WITH(name, at, set) {.call = SYS_##name, .kind = rule_with, .argument = (at), .bits = (set)},
+#define OWN(name, at) {.call = SYS_##name, .kind = rule_own, .argument = (at)},
+#define ONE_OF(name, at, ...)                                                                                          \
+    {.call = SYS_##name, .kind = rule_oneOf, .argument = (at), .count = COUNT(__VA_ARGS__), .values = {__VA_ARGS__}},
+static const Rule callRules[] = {
+#include "base/sandbox_calls.h"
+};
+#undef ALWAYS
+#undef WITHOUT
+#undef WITH
+#undef OWN
+#undef ONE_OF
+enum { RULE_COUNT = sizeof(callRules) / sizeof(callRules[0]) };
+
+// Calls that libc does without where they do not exist. It takes another answer than that for a failure.
+static const int missingCalls[] = {SYS_openat2, SYS_clone3, SYS_io_uring_setup, SYS_close_range};
+enum { MISSING_COUNT = sizeof(missingCalls) / sizeof(missingCalls[0]) };
 
 #define ARGUMENT(i)                                                                                                    \
     ((uint32_t)offsetof(struct seccomp_data, args) + 8 * (i)) // low half: both machines are little-endian
@@ -78,20 +93,42 @@ static void Return(Filter* f, uint32_t value)
     Add(f, BPF_RET | BPF_K, value, 0, 0);
 }
 
-static void RefuseCall(Filter* f, int call, uint32_t code)
+static void ReturnWhere(Filter* f, uint32_t equal, uint32_t value)
 {
-    Add(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
-    Return(f, REFUSE(code));
+    Add(f, BPF_JMP | BPF_JEQ | BPF_K, equal, 0, 1);
+    Return(f, value);
 }
 
-// Refuses a call by the bits of an argument: where any is set, or where none is.
-static void RefuseBits(Filter* f, int call, uint32_t argument, uint32_t bits, bool where)
+// What a call that depends on an argument comes to. After it the number of the call is no longer loaded: each way
+// through it ends here.
+static void AddCondition(Filter* f, const Rule* rule)
 {
-    Add(f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4);
-    Load(f, ARGUMENT(argument));
-    Add(f, BPF_JMP | BPF_JSET | BPF_K, bits, where ? 0 : 1, where ? 1 : 0);
+    uint32_t bits = rule->bits;
+    switch (rule->kind) {
+    case rule_always:
+        Return(f, SECCOMP_RET_ALLOW);
+        return;
+    case rule_without:
+    case rule_with:
+        Load(f, ARGUMENT(rule->argument));
+        Add(f, BPF_JMP | BPF_JSET | BPF_K, bits, rule->kind == rule_with ? 0 : 1, rule->kind == rule_with ? 1 : 0);
+        Return(f, SECCOMP_RET_ALLOW);
+        break;
+    case rule_own:
+        Load(f, ARGUMENT(rule->argument));
+        ReturnWhere(f, (uint32_t)getpid(), SECCOMP_RET_ALLOW);
+        if (rule->call == SYS_prlimit64) { // 0: this one
+            ReturnWhere(f, 0, SECCOMP_RET_ALLOW);
+        }
+        break;
+    case rule_oneOf:
+        Load(f, ARGUMENT(rule->argument));
+        for (int i = 0; i < rule->count; ++i) {
+            ReturnWhere(f, rule->values[i], SECCOMP_RET_ALLOW);
+        }
+        break;
+    }
     Return(f, REFUSE(EACCES));
-    Return(f, SECCOMP_RET_ALLOW);
 }
 
 static bool RefuseCalls(void)
@@ -101,22 +138,20 @@ static bool RefuseCalls(void)
     Add(&f, BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0);
     Return(&f, SECCOMP_RET_KILL_PROCESS);
     Load(&f, offsetof(struct seccomp_data, nr));
-#ifdef __x86_64__ // the other numbering of the same machine
-    Add(&f, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
-    Return(&f, REFUSE(ENOSYS));
-#endif
-    for (int i = 0; i < REFUSED_COUNT; ++i) {
-        RefuseCall(&f, refusedCalls[i], EPERM);
+    for (int i = 0; i < RULE_COUNT; ++i) {
+        // The number stays loaded where this is another call.
+        Add(&f, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)callRules[i].call, 0, 0);
+        unsigned short jump = (unsigned short)(f.count - 1);
+        AddCondition(&f, &callRules[i]);
+        f.steps[jump].jf = (uint8_t)(f.count - 1 - jump);
     }
     for (int i = 0; i < MISSING_COUNT; ++i) {
-        RefuseCall(&f, missingCalls[i], ENOSYS);
+        ReturnWhere(&f, (uint32_t)missingCalls[i], REFUSE(ENOSYS));
     }
-    RefuseBits(&f, SYS_openat, 2, WRITING, true);
-#ifdef __x86_64__
-    RefuseBits(&f, SYS_open, 1, WRITING, true);
-#endif
-    RefuseBits(&f, SYS_clone, 0, CLONE_THREAD, false); // threads, no processes
-    Return(&f, SECCOMP_RET_ALLOW);
+    // Among them all of the other numbering of x86-64.
+    Add(&f, BPF_JMP | BPF_JGE | BPF_K, FIRST_UNKNOWN, 0, 1);
+    Return(&f, REFUSE(ENOSYS));
+    Return(&f, REFUSE(EPERM));
     struct sock_fprog program = {f.count, f.steps};
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
@@ -185,6 +220,15 @@ static bool RefuseFiles(const char* file)
         close(rules);
     }
     return good;
+}
+
+const char* jnaSandbox_Missing(jnaSandbox sandbox)
+{
+    return sandbox.calls && sandbox.files ? NULL
+           : sandbox.calls                ? "without Landlock, it could read other files"
+           : sandbox.files
+               ? "without seccomp, it could make connections"
+               : "without seccomp and Landlock, it has the rights of this user, limits on memory and time apart";
 }
 
 jnaSandbox jnaEnterSandbox(const char* file)

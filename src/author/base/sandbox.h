@@ -5,7 +5,7 @@
 
 /// What the kernel took away.
 typedef struct jnaSandbox {
-    bool calls; // no connections, no other programs, nothing written or removed (seccomp)
+    bool calls; // all system calls but those of base/sandbox_calls.h (seccomp)
     bool files; // no file but those of one folder can be read (Landlock)
 } jnaSandbox;
 
@@ -13,3 +13,9 @@ typedef struct jnaSandbox {
 /// Where the kernel has one of the two mechanisms or neither, the rest of the process's rights stay. Not for a process
 /// that others than the caller have work in: call it in a child.
 jnaSandbox jnaEnterSandbox(const char* file);
+
+/// What a process without one of them should be told: "this kernel has no Landlock: ..."; NULL where it has both.
+const char* jnaSandbox_Missing(jnaSandbox sandbox);
+
+/// A name in the environment: where it is set to 1, no file is read by a process that is not confined by both.
+#define JNA_REQUIRE_SANDBOX "JOUNCE_REQUIRE_SANDBOX"

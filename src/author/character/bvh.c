@@ -5,6 +5,7 @@
 // offset. End sites become joints named "End:parent", because the direction of hands, feet and heads needs
 // them.
 #include "base/arena.h"
+#include "base/input.h"
 #include "base/try.h"
 #include "character/import_internal.h"
 #include "runtime/for_author.h"
@@ -245,10 +246,8 @@ static jnResult ParseMotion(Parser* p, jnaClip* clip)
 
 static jnResult ReadText(const char* path, char** text, size_t* size, jnError* error)
 {
-    FILE* file = fopen(path, "rb");
-    if (file == NULL) {
-        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
-    }
+    FILE* file;
+    JN_PASS(jnaOpenInput(path, &file, error));
     long length = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     if (length < 0 || length > (long)1 << 30 || fseek(file, 0, SEEK_SET) != 0) {
         fclose(file);

@@ -1,5 +1,6 @@
 // A glTF file as it lies on the disk: the .glb container, the JSON, and the buffers, inside, as text or beside the
 // file.
+#include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "character/gltf.h"
@@ -11,8 +12,8 @@
 static jnaGltfBytes ReadBytes(const char* path)
 {
     jnaGltfBytes bytes = {0};
-    FILE* file = fopen(path, "rb");
-    if (file == NULL) {
+    FILE* file;
+    if (jnaOpenInput(path, &file, NULL) != jn_ok) {
         return bytes;
     }
     long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;

@@ -13,7 +13,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { MAX_JOINTS = 4096 };
+enum { MAX_JOINTS = 4096, MAX_TARGETS = 16384 };
+
+// Of a surface with all that is made to build it.
+#define BYTES_A_VERTEX 250.0
+#define BYTES_A_TRIANGLE 60.0
 
 jnaImportDef jnaDefaultImportDef(void)
 {
@@ -129,7 +133,21 @@ typedef struct Reading {
     jnaRig rig;
     jnaTargetSources targets;
     jnaNotes* notes;
+    jnaImportBudget* budget;
 } Reading;
+
+// A target takes an offset for each vertex of the character, in whichever mesh it is.
+static jnResult TakeTargets(Reading* r, const jnaPlacement* placement, const jnaCharacter* character, jnError* error)
+{
+    double count = 0;
+    for (int m = 0; m < placement->count; ++m) {
+        count += placement->meshes[m].mesh->targetCount;
+    }
+    if (count > MAX_TARGETS) {
+        return jnFail(error, jn_badData, "%s: has %g morph targets; %d can be taken", r->path, count, MAX_TARGETS);
+    }
+    return jnaImportBudget_TakeBytes(r->budget, r->path, count * 3 * sizeof(float) * character->vertexCount, error);
+}
 
 // scale: metres per unit as wanted, 0 for what is likely; then what it is.
 static jnResult BuildCharacter(Reading* r, jnaCharacter* character, double* scale, jnError* error)
@@ -155,6 +173,9 @@ static jnResult BuildCharacter(Reading* r, jnaCharacter* character, double* scal
     if (placement.count == 0 || placement.fileVertexCount == 0) {
         JN_TRY(jnFail(error, jn_badData, "%s: has no triangles that a joint moves", path));
     }
+    JN_TRY(jnaImportBudget_TakeBytes(r->budget, path,
+        BYTES_A_VERTEX * placement.fileVertexCount + BYTES_A_TRIANGLE * placement.triangleCount, error));
+    JN_TRY(jnaWatch_Tell(&r->def->watch, 0, error));
     jnaSetRoles(scene, r->def, &placement);
     Unit unit;
     *scale = ChooseScale(*scale, scene->metresPerUnit, MeasureExtent(&placement), &unit);
@@ -167,6 +188,8 @@ static jnResult BuildCharacter(Reading* r, jnaCharacter* character, double* scal
     jnaNameByFile(path, character->name);
     jnaFillJoints(scene, rig, *scale, character->joints);
     NoteShear(scene, rig, notes);
+    JN_TRY(jnaWatch_Tell(&r->def->watch, 0, error));
+    JN_TRY(TakeTargets(r, &placement, character, error));
     JN_TRY(jnaBuildTargets(&placement, *scale, character, &r->targets, notes, error));
 done:
     jnaDestroyPlacement(&placement);
@@ -206,10 +229,13 @@ jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharac
     *character = (jnaCharacter){0};
     *clips = (jnaClipList){0};
     Reading r = {.path = path, .def = def, .notes = notes};
-    jnaSceneLimits limits = {def->memoryLimit, def->timeLimit, def->watch};
+    jnaSceneLimits limits = {def->memoryLimit, def->timeLimit, def->watch, notes};
+    jnaImportBudget own = {0};
+    r.budget = def->budget != NULL ? def->budget : &own;
     double scale = def->scale;
     jnResult result = jn_ok;
     JN_TRY(CheckDef(def, error));
+    jnaImportBudget_AddFile(r.budget, path);
     JN_TRY(jnaReadScene(path, &limits, &r.scene, error));
     for (int n = 0; n < r.scene.noteCount; ++n) {
         jnaNotes_Add(notes, "%s", r.scene.notes[n]);
@@ -217,7 +243,8 @@ jnResult jnaImportCharacter(const char* path, const jnaImportDef* def, jnaCharac
     JN_TRY(jnaChooseCharacter(path, &r.scene, def->character, notes, error));
     JN_TRY(ChooseJoints(&r, error));
     JN_TRY(BuildCharacter(&r, character, &scale, error));
-    const jnaSampling sampling = {&r.scene, &r.rig, scale, def->rate, notes, character, &r.targets, def};
+    const jnaSampling sampling = {
+        &r.scene, &r.rig, scale, def->rate, notes, character, &r.targets, def, r.budget, &def->watch};
     JN_TRY(jnaSampleAnimations(path, &sampling, clips, error));
     JN_TRY(jnaCheckJointBounds(path, character, error));
     JN_TRY(jnaCheckClipBounds(path, clips, error));

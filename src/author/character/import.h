@@ -22,6 +22,18 @@ typedef struct jnaPartSetting {
     jnaMeshRole role;
 } jnaPartSetting;
 
+/// What an import may come to in memory and frames, in proportion to its files, and what it has come to. All zeroes: no
+/// file yet.
+typedef struct jnaImportBudget {
+    double bytes, frames;
+    double takenBytes, takenFrames;
+} jnaImportBudget;
+
+/// Counts a clip that is about to be allocated; an error where it is more than the files may come to. numbers: floats
+/// of a frame. budget: NULL: not counted.
+jnResult jnaImportBudget_TakeClip(
+    jnaImportBudget* budget, const char* path, double frames, double numbers, jnError* error);
+
 /// How a file is read. Start from jnaDefaultImportDef.
 typedef struct jnaImportDef {
     double rate;   // frames a second of the clips; 30
@@ -36,6 +48,7 @@ typedef struct jnaImportDef {
     size_t memoryLimit;          // bytes that the reading process may take; 0, the default: by the size of the file
     double timeLimit;            // seconds that it may take; the same
     jnaWatch watch;              // may end it; nobody
+    jnaImportBudget* budget;     // of all files of an import together; NULL, the default: of each by itself
     // A loop (its first and last pose agree) that is no whole number of frames long is sampled a little faster or
     // slower than `rate`, so that it closes: a whole number of frames, at a rate of its own. Not so the clips of these
     // names; fixedCount below 0: none.

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define SNAP 1e-3
-enum { MAX_FRAMES = 1 << 20, LEAST_LOOP = 4 };
+enum { MAX_FRAMES = 1 << 20, LEAST_LOOP = 4, FRAMES_A_LOOK = 64 };
 
 // A file-name-safe copy of a clip's name.
 static void CleanName(const char* name, char* clean)
@@ -67,8 +67,9 @@ static int FindKey(const jnaSceneKeys* keys, double time, double* share)
     return low;
 }
 
-// The keys' numbers at a time, before a rotation is made one again. value: [width], left where there are no keys.
-static void SampleKeys(const jnaSceneKeys* keys, size_t width, double time, double* value)
+// `count` of the keys' numbers from `first` on at a time, before a rotation is made one again. width: numbers a key.
+// value: [count], left where there are no keys.
+static void SampleSome(const jnaSceneKeys* keys, size_t width, size_t first, size_t count, double time, double* value)
 {
     if (keys->count == 0) {
         return;
@@ -76,11 +77,11 @@ static void SampleKeys(const jnaSceneKeys* keys, size_t width, double time, doub
     double t;
     int k = FindKey(keys, time, &t);
     bool cubic = keys->interpolation == jna_cubicKeys;
-    const float* a = keys->values + (size_t)k * width * (cubic ? 3 : 1) + (cubic ? width : 0);
+    const float* a = keys->values + (size_t)k * width * (cubic ? 3 : 1) + (cubic ? width : 0) + first;
     const float* b = t > 0 ? a + width * (cubic ? 3 : 1) : a;
     t = keys->interpolation == jna_stepKeys ? 0 : t;
     double between = t > 0 ? keys->times[k + 1] - keys->times[k] : 0;
-    for (size_t i = 0; i < width; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         if (cubic && t > 0) {
             double m0 = (double)a[width + i], m1 = (double)*(b - width + i);
             value[i] = (2 * t * t * t - 3 * t * t + 1) * (double)a[i] + (t * t * t - 2 * t * t + t) * between * m0 +
@@ -89,6 +90,11 @@ static void SampleKeys(const jnaSceneKeys* keys, size_t width, double time, doub
             value[i] = (1 - t) * (double)a[i] + t * (double)b[i];
         }
     }
+}
+
+static void SampleKeys(const jnaSceneKeys* keys, size_t width, double time, double* value)
+{
+    SampleSome(keys, width, 0, width, time, value);
 }
 
 static void SampleRotation(const jnaSceneKeys* keys, double time, double* value)
@@ -240,13 +246,6 @@ static jnResult MeasureClip(const char* path, Animated* a, double rate, int* fra
     return jn_ok;
 }
 
-// A weight at a time, of keys of `width` weights. Slopes of a cubic are as in SampleKeys.
-static double SampleWeight(const jnaSceneKeys* keys, size_t width, int number, double time, double* all)
-{
-    SampleKeys(keys, width, time, all);
-    return all[number];
-}
-
 // Weights of the character's targets, where the animation has some. channels: [nodeCount]
 static jnResult SampleTargets(const char* path, const jnaSampling* s, const jnaSceneChannel* const* channels,
     double first, double ticks, jnaClip* clip, jnError* error)
@@ -258,7 +257,6 @@ static jnResult SampleTargets(const char* path, const jnaSampling* s, const jnaS
         most = channel != NULL && channel->weightCount > most ? channel->weightCount : most;
     }
     jnResult result = jn_ok;
-    double* all = jnaArena_Take(&arena, (int64_t)most + 1, sizeof(*all));
     if (most == 0) {
         goto done;
     }
@@ -266,6 +264,7 @@ static jnResult SampleTargets(const char* path, const jnaSampling* s, const jnaS
     clip->targets = jnaArena_Give(&arena, (int64_t)clip->frameCount * targets, sizeof(float));
     JN_TRY(jnaArena_Check(&arena, path, error));
     for (int f = 0; f < clip->frameCount; ++f) {
+        JN_TRY(f % FRAMES_A_LOOK == 0 ? jnaWatch_Tell(s->watch, 0, error) : jn_ok);
         float* row = clip->targets + (size_t)f * (size_t)targets;
         double time = first + f / clip->rate * ticks;
         for (int t = 0; t < targets; ++t) {
@@ -276,8 +275,9 @@ static jnResult SampleTargets(const char* path, const jnaSampling* s, const jnaS
             const jnaSceneChannel* channel = from->node >= 0 ? channels[from->node] : NULL;
             if (channel != NULL && channel->weights.count > 0 && from->number < channel->weightCount &&
                 channel->weightCount <= most) {
-                row[from->target] =
-                    (float)SampleWeight(&channel->weights, (size_t)channel->weightCount, from->number, time, all);
+                double weight = 0;
+                SampleSome(&channel->weights, (size_t)channel->weightCount, (size_t)from->number, 1, time, &weight);
+                row[from->target] = (float)weight;
             }
         }
     }
@@ -314,6 +314,7 @@ static jnResult SampleAnimation(
     }
     CloseLoop(&animated, clip);
     for (int f = 0; f < clip->frameCount; ++f) {
+        JN_TRY(f % FRAMES_A_LOOK == 0 ? jnaWatch_Tell(s->watch, 0, error) : jn_ok);
         SamplePose(&animated, f / clip->rate, (size_t)f, clip);
     }
     for (int j = 0; j < clip->jointCount; ++j) {
@@ -329,8 +330,29 @@ done:
     return result;
 }
 
+// The number behind a name of the file that is taken: the least one from 2 on that no clip has. used: [index + 3],
+// zeroed scratch.
+static int FreeNumber(const jnaClipList* list, int index, const char* clean, bool* used)
+{
+    size_t length = strnlen(clean, 50);
+    for (int i = 0; i < index; ++i) {
+        const char* name = list->clips[i].name;
+        int number = 0, end = 0;
+        bool of = strncmp(name, clean, length) == 0 && sscanf(name + length, "_%d%n", &number, &end) == 1 &&
+                  name[length + (size_t)end] == '\0' && name[length + 1] != '0';
+        if (of && number >= 2 && number < index + 3) {
+            used[number] = true;
+        }
+    }
+    int number = 2;
+    while (number < index + 2 && used[number]) {
+        ++number;
+    }
+    return number;
+}
+
 // A name of its own for every clip of the file.
-static void NameClip(const jnaClipList* list, int index, const char* name)
+static jnResult NameClip(const char* path, const jnaClipList* list, int index, const char* name, jnError* error)
 {
     jnaClip* clip = &list->clips[index];
     char clean[JNA_NAME_LENGTH];
@@ -339,12 +361,33 @@ static void NameClip(const jnaClipList* list, int index, const char* name)
         snprintf(clean, sizeof(clean), "clip");
     }
     memcpy(clip->name, clean, sizeof(clean));
-    for (int suffix = 2, i = 0; i < index; ++i) {
-        if (strcmp(list->clips[i].name, clip->name) == 0) {
-            snprintf(clip->name, sizeof(clip->name), "%.50s_%d", clean, suffix++);
-            i = -1;
-        }
+    bool taken = false;
+    for (int i = 0; i < index && !taken; ++i) {
+        taken = strcmp(list->clips[i].name, clean) == 0;
     }
+    if (taken) {
+        bool* used = calloc((size_t)index + 3, sizeof(*used));
+        if (used == NULL) {
+            return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
+        }
+        snprintf(clip->name, sizeof(clip->name), "%.50s_%d", clean, FreeNumber(list, index, clean, used));
+        free(used);
+    }
+    return jn_ok;
+}
+
+// What the animations come to, before any of them is sampled.
+static jnResult TakeAnimations(const char* path, const jnaSampling* s, jnError* error)
+{
+    double targets = s->character != NULL ? s->character->targetCount : 0;
+    for (int i = 0; i < s->scene->animationCount; ++i) {
+        Animated animated = {.sampling = s, .animation = &s->scene->animations[i]};
+        int frames = 0;
+        JN_PASS(MeasureClip(path, &animated, s->rate, &frames, error));
+        frames += frames > 0 ? LEAST_LOOP : 0;
+        JN_PASS(jnaImportBudget_TakeClip(s->budget, path, frames, 10.0 * s->rig->jointCount + targets, error));
+    }
+    return jn_ok;
 }
 
 jnResult jnaSampleAnimations(const char* path, const jnaSampling* sampling, jnaClipList* clips, jnError* error)
@@ -354,12 +397,13 @@ jnResult jnaSampleAnimations(const char* path, const jnaSampling* sampling, jnaC
     if (clips->clips == NULL) {
         return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     }
-    for (int a = 0; a < scene->animationCount; ++a) {
+    jnResult result = TakeAnimations(path, sampling, error);
+    for (int a = 0; result == jn_ok && a < scene->animationCount; ++a) {
         jnaClip* clip = &clips->clips[clips->count++];
-        jnResult result = SampleAnimation(path, sampling, &scene->animations[a], clip, error);
+        result = jnaWatch_Tell(sampling->watch, 0, error);
+        result = result == jn_ok ? SampleAnimation(path, sampling, &scene->animations[a], clip, error) : result;
         if (result != jn_ok) {
-            jnaDestroyClipList(clips);
-            return result;
+            break;
         }
         if (clip->frameCount == 0) {
             clips->count--;
@@ -367,9 +411,12 @@ jnResult jnaSampleAnimations(const char* path, const jnaSampling* sampling, jnaC
                 sampling->notes, "animation '%s' has zero length, a single pose: left out", scene->animations[a].name);
             continue;
         }
-        NameClip(clips, clips->count - 1, scene->animations[a].name);
+        result = NameClip(path, clips, clips->count - 1, scene->animations[a].name, error);
     }
-    return jn_ok;
+    if (result != jn_ok) {
+        jnaDestroyClipList(clips);
+    }
+    return result;
 }
 
 void jnaDestroyClipList(jnaClipList* list)

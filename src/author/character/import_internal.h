@@ -5,6 +5,16 @@
 
 #include "character/scene.h"
 
+/// Bytes of a model's file; of a .gltf with the .bin files of its folder.
+double jnaSizeOfModel(const char* path);
+
+/// A file adds to what the import may come to.
+void jnaImportBudget_AddFile(jnaImportBudget* budget, const char* path);
+
+/// Counts what is about to be allocated; an error where it is more than the files may come to. budget: NULL: not
+/// counted.
+jnResult jnaImportBudget_TakeBytes(jnaImportBudget* budget, const char* path, double bytes, jnError* error);
+
 /// A joint in the making: a node of the scene, or a twin of one that a second skin binds differently.
 typedef struct jnaRigJoint {
     int node;              // of the scene; a twin has its joint's
@@ -115,6 +125,8 @@ typedef struct jnaSampling {
     const jnaCharacter* character;   // whose morph targets are animated; NULL: none are
     const jnaTargetSources* sources; // of them
     const jnaImportDef* loops;       // loops of any length are closed as it says; NULL: they are not
+    jnaImportBudget* budget;         // NULL: there is none
+    const jnaWatch* watch;           // may end it; NULL: nobody
 } jnaSampling;
 
 /// Whether the first and last frame of a clip agree; see clip_loop.c.
@@ -135,6 +147,7 @@ typedef struct jnaSource {
     const char* path;
     jnaCharacter skeleton; // joints only
     jnaClip clip;          // at the file's own rate
+    const jnaWatch* watch; // may end its retargeting; NULL: nobody
 } jnaSource;
 
 jnResult jnaReadBvh(const char* path, jnaSource* source, jnError* error);

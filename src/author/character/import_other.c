@@ -125,7 +125,16 @@ typedef struct Import {
     const jnaImportDef* def;
     const jnaRetargetDef* retarget;
     const jnaCharacter* character;
+    jnaImportBudget* budget;
 } Import;
+
+// Counts a clip that is about to be brought to the character's joints.
+static jnResult TakeConverted(const Import* to, const jnaClip* from, jnError* error)
+{
+    double frames = from->frameCount * fmax(1, from->rate > 0 ? to->def->rate / from->rate : 1);
+    JN_PASS(jnaWatch_Tell(&to->def->watch, 0, error));
+    return jnaImportBudget_TakeClip(to->budget, to->path, frames, 10.0 * to->character->jointCount, error);
+}
 
 static jnResult ConvertClips(const Import* to, const jnaCharacter* skeleton, jnaClipList* read, jnaClipList* clips,
     jnaNotes* notes, jnError* error)
@@ -139,8 +148,9 @@ static jnResult ConvertClips(const Import* to, const jnaCharacter* skeleton, jna
     double ratio;
     bool same = IsSameSkeleton(skeleton, character, match, &ratio);
     for (int c = 0; c < read->count; ++c) {
+        JN_TRY(TakeConverted(to, &read->clips[c], error));
         jnaClip* clip = &clips->clips[clips->count++];
-        jnaSource source = {.path = to->path, .skeleton = *skeleton, .clip = read->clips[c]};
+        jnaSource source = {.path = to->path, .skeleton = *skeleton, .clip = read->clips[c], .watch = &to->def->watch};
         JN_TRY(same ? CopyClip(&source.clip, match, ratio, character, clip, error)
                     : jnaRetarget(&source, to->retarget, character, to->def->rate, clip, c == 0 ? notes : NULL, error));
         memcpy(clip->name, read->clips[c].name, sizeof(clip->name));
@@ -171,7 +181,7 @@ static jnResult ImportScene(const Import* to, jnaClipList* clips, jnaNotes* note
     jnaRig rig = {0};
     jnaCharacter skeleton = {0};
     jnaClipList read = {0};
-    jnaSceneLimits limits = {to->def->memoryLimit, to->def->timeLimit, to->def->watch};
+    jnaSceneLimits limits = {to->def->memoryLimit, to->def->timeLimit, to->def->watch, notes};
     jnResult result = jn_ok;
     JN_TRY(jnaReadScene(to->path, &limits, &scene, error));
     if (scene.animationCount == 0) {
@@ -185,7 +195,9 @@ static jnResult ImportScene(const Import* to, jnaClipList* clips, jnaNotes* note
         .scale = 1,
         .rate = to->def->rate,
         .notes = notes,
-        .loops = same ? to->def : NULL};
+        .loops = same ? to->def : NULL,
+        .budget = to->budget,
+        .watch = &to->def->watch};
     JN_TRY(jnaSampleAnimations(to->path, &sampling, &read, error));
     if (read.count == 0) {
         JN_TRY(jnFail(error, jn_badData, "%s: none of its animations has a length", to->path));
@@ -203,13 +215,15 @@ static jnResult ImportBvh(const Import* to, jnaClipList* clips, jnaNotes* notes,
 {
     jnaSource source = {0};
     jnResult result = jn_ok;
-    const jnaSceneLimits limits = {to->def->memoryLimit, to->def->timeLimit, to->def->watch};
+    const jnaSceneLimits limits = {to->def->memoryLimit, to->def->timeLimit, to->def->watch, notes};
     JN_TRY(jnaReadBvhConfined(to->path, &limits, &source, error));
     clips->clips = calloc(1, sizeof(jnaClip));
     if (clips->clips == NULL) {
         JN_TRY(jnFail(error, jn_outOfMemory, "%s: out of memory", to->path));
     }
     clips->count = 1;
+    source.watch = &to->def->watch;
+    JN_TRY(TakeConverted(to, &source.clip, error));
     JN_TRY(jnaRetarget(&source, to->retarget, to->character, to->def->rate, clips->clips, notes, error));
     jnaNameByFile(to->path, clips->clips->name);
 done:
@@ -224,7 +238,9 @@ jnResult jnaImportClips(const char* path, const jnaImportDef* def, const jnaReta
     if (!(def->rate >= 1 && def->rate <= 1000)) {
         return jnFail(error, jn_badArgument, "the rate is %g Hz; it must lie between 1 and 1000", def->rate);
     }
-    const Import to = {path, def, retarget, character};
+    jnaImportBudget own = {0};
+    const Import to = {path, def, retarget, character, def->budget != NULL ? def->budget : &own};
+    jnaImportBudget_AddFile(to.budget, path);
     bool bvh = jnaHasEnding(path, ".bvh");
     jnResult result = jn_ok;
     JN_TRY(bvh ? ImportBvh(&to, clips, notes, error) : ImportScene(&to, clips, notes, error));

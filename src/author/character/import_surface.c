@@ -8,6 +8,11 @@
 
 // Of the character's size; float positions of the same point agree to 1e-7 of it.
 #define WELD_TOLERANCE 1e-6
+// Metres. A character of a kilometre falls for 14 s; what is computed of one of 100 km does not converge.
+#define MOST_SIZE 1000.0
+#define LEAST_SIZE 0.001
+// Distance from the origin in sizes at which floats are 1e-4 of a character apart.
+#define FARTHEST_SIZES 1000.0
 // A mesh whose whole area is below this share of its size squared is a line or a point.
 #define LEAST_AREA 1e-9
 
@@ -353,6 +358,26 @@ done:
     return result;
 }
 
+// Sizes at which floats and what is computed from them still tell neighbours apart.
+static jnResult CheckSize(const char* path, const FileVertices* from, int count, jnError* error)
+{
+    double farthest = 0;
+    for (int i = 0; i < 3 * count; ++i) {
+        farthest = fmax(farthest, fabs((double)from->positions[i]));
+    }
+    if (from->extent > MOST_SIZE || from->extent < LEAST_SIZE) {
+        return jnFail(error, jn_badData,
+            "%s: is %.3g m large; characters of %g mm to %g m can be taken: say how long a unit is with --scale", path,
+            from->extent, 1000 * LEAST_SIZE, MOST_SIZE);
+    }
+    if (farthest > FARTHEST_SIZES * from->extent) {
+        return jnFail(error, jn_badData,
+            "%s: stands %.3g m from the origin, where floats are too coarse for its %.3g m: move it to the origin",
+            path, farthest, from->extent);
+    }
+    return jn_ok;
+}
+
 jnResult jnaBuildSurface(
     const char* path, const jnaPlacement* placement, double scale, jnaCharacter* c, jnaNotes* notes, jnError* error)
 {
@@ -376,6 +401,7 @@ jnResult jnaBuildSurface(
     if (!isfinite(from.extent) || from.extent <= 0) {
         JN_TRY(jnFail(error, jn_badData, "%s: the mesh has no size that can be used", path));
     }
+    JN_TRY(CheckSize(path, &from, count, error));
     c->fileVertexCount = count;
     c->triangleCount = placement->triangleCount;
     c->partCount = placement->count;

@@ -670,6 +670,10 @@ static jnResult WriteClip(Job* job, double rate, jnaClip* clip, jnError* error)
     }
     double start[3] = {0, 0, 0};
     for (int f = 0; f < clip->frameCount; ++f) {
+        if (f % 64 == 0 && !jnaWatch_GoesOn(source->watch, 0)) {
+            jnaDestroyClip(clip);
+            return jnaWatch_Stopped(error);
+        }
         SampleSource(source, job->firstFrame + f * source->clip.rate / rate, &job->sample);
         ReadPose(&source->skeleton, &job->sample, 0, job->matrices, &job->now);
         if (f == 0) {

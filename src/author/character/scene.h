@@ -6,6 +6,7 @@
 // and number is checked before it is used. Nothing here is converted yet: units, axes and order are those of the file.
 #pragma once
 
+#include "base/notes.h"
 #include "base/watch.h"
 
 #include "base/affine.h"
@@ -114,6 +115,7 @@ typedef struct jnaSceneLimits {
     size_t memory;  // bytes of address space, beyond what this process has
     double seconds; // wall-clock and processor time
     jnaWatch watch;
+    jnaNotes* notes; // where the process cannot be confined, once; may be NULL
 } jnaSceneLimits;
 
 /// In the child: reads the file and writes what it holds, or why it cannot be read.

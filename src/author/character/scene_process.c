@@ -3,7 +3,9 @@
 //
 // However it ends, by itself, by a signal or by our hand, the caller gets a scene or one sentence.
 #include "base/child.h"
+#include "base/input.h"
 #include "base/try.h"
+#include "character/import_internal.h"
 #include "character/scene.h"
 #include "runtime/for_author.h"
 
@@ -18,6 +20,10 @@
 
 // More than any character needs, and little enough that a runaway child cannot fill our memory.
 #define MAX_STREAM ((size_t)2 << 30)
+
+// Of a scene, by the size of its file: a compressed mesh unfolds to 30 times its size.
+#define LEAST_STREAM 67108864.0
+#define STREAM_A_BYTE 200.0
 
 // What a file may take of memory and time: a good deal more than the largest models that were tried.
 #define LEAST_SECONDS 20.0
@@ -69,6 +75,11 @@ static jnResult Explain(
         return jnaWatch_Stopped(error);
     case jna_childLost:
         return jnFail(error, jn_ioFailed, "%s: the process that reads it cannot be heard", path);
+    case jna_childOpen:
+        return jnFail(error, jn_ioFailed,
+            "%s: was not read: this system cannot confine the process that reads it (seccomp and Landlock), and "
+            "--require-sandbox asks for that",
+            path);
     case jna_childEnded:
         break;
     }
@@ -93,9 +104,9 @@ static jnResult CheckPath(const char* path, jnError* error)
     if (!known) {
         return jnFail(error, jn_badData, "%s: is not a .glb, .gltf, .fbx or .dae file", path);
     }
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int file = jnaOpenDescriptor(path, error);
     if (file < 0) {
-        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
+        return jn_ioFailed;
     }
     off_t size = lseek(file, 0, SEEK_END);
     close(file);
@@ -117,6 +128,20 @@ static jnaSceneLimits LimitsOf(const jnaSceneLimits* given, size_t size)
     return limits;
 }
 
+// Tells once that files are read without the walls that they should be read in.
+static void NoteSandbox(jnaNotes* notes, jnaSandbox sandbox)
+{
+    static const char begin[] = "the process that reads files from elsewhere is not fully confined on this system: ";
+    const char* missing = jnaSandbox_Missing(sandbox);
+    bool told = notes == NULL || missing == NULL;
+    for (int i = 0; !told && i < notes->count; ++i) {
+        told = strncmp(notes->lines[i], begin, sizeof(begin) - 1) == 0;
+    }
+    if (!told) {
+        jnaNotes_Add(notes, "%s%s (--require-sandbox refuses that)", begin, missing);
+    }
+}
+
 jnResult jnaReadInChild(const jnaReadingDef* read, char** output, size_t* size, jnError* error)
 {
     struct stat status;
@@ -133,7 +158,7 @@ jnResult jnaReadInChild(const jnaReadingDef* read, char** output, size_t* size, 
         result = jnFail(error, jn_outOfMemory, "%s: out of memory while reading it", read->path);
         goto done;
     }
-    const jnaSceneLimits limits = LimitsOf(&read->limits, (size_t)status.st_size);
+    const jnaSceneLimits limits = LimitsOf(&read->limits, (size_t)jnaSizeOfModel(read->path));
     const jnaChildDef def = {.run = WriteReading,
         .user = &reading,
         .file = reading.path,
@@ -148,6 +173,7 @@ jnResult jnaReadInChild(const jnaReadingDef* read, char** output, size_t* size, 
     } else if (child.ending != jna_childEnded || !WIFEXITED(child.status) || WEXITSTATUS(child.status) != 0) {
         result = Explain(read->path, child.ending, child.status, &limits, error);
     }
+    NoteSandbox(limits.notes, child.sandbox);
 done:
     free(reading.path);
     if (result != jn_ok) {
@@ -162,7 +188,8 @@ done:
 jnResult jnaReadScene(const char* path, const jnaSceneLimits* limits, jnaScene* scene, jnError* error)
 {
     *scene = (jnaScene){0};
-    const jnaReadingDef read = {path, WriteScene, NULL, *limits, 0};
+    const double most = LEAST_STREAM + STREAM_A_BYTE * jnaSizeOfModel(path);
+    const jnaReadingDef read = {path, WriteScene, NULL, *limits, most < (double)MAX_STREAM ? (size_t)most : MAX_STREAM};
     char* stream;
     size_t size;
     JN_PASS(CheckPath(path, error));

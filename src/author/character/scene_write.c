@@ -3,6 +3,7 @@
 //
 // No post-processing but triangulation is asked for: joining or splitting would change the file's vertex order.
 #include "base/arena.h"
+#include "base/input.h"
 #include "character/scene_stream.h"
 #include "character/source_points.h"
 
@@ -406,8 +407,8 @@ static bool FindMetadata(const struct aiScene* scene, const char* key, double* v
 static double FindColladaUnit(const char* path)
 {
     char text[16385];
-    FILE* file = fopen(path, "rb");
-    if (file == NULL) {
+    FILE* file;
+    if (jnaOpenInput(path, &file, NULL) != jn_ok) {
         return 0;
     }
     size_t length = fread(text, 1, sizeof(text) - 1, file);

@@ -3,6 +3,7 @@
 
 #include "base/try.h"
 #include "character/figure.h"
+#include "character/import_internal.h"
 #include "runtime/for_author.h"
 
 #include <stdlib.h>
@@ -38,6 +39,9 @@ jnResult jnaOpenSource(const char* path, const jnaImportDef* def, jnaCharacter* 
 {
     if (jnaIsFigure(path)) {
         *usedScale = 1.0;
+        if (def->budget != NULL) { // as of a file of no size
+            jnaImportBudget_AddFile(def->budget, path);
+        }
         return MakeFigure(def->rate, character, clips, error);
     }
     return jnaImportCharacter(path, def, character, clips, usedScale, notes, error);

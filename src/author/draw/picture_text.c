@@ -1,6 +1,7 @@
 // Text and PNG files, by cairo. Our pixels are R, G, B, A bytes; cairo wants native-endian words, so they are
 // converted on the way in and out. All pictures are opaque: no premultiplication to care for.
 #include "base/file.h"
+#include "base/input.h"
 #include "base/try.h"
 #include "draw/picture.h"
 
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static cairo_surface_t* ToSurface(const jnaPicture* picture)
 {
@@ -183,6 +185,11 @@ jnResult jnaPicture_Write(const jnaPicture* picture, const char* path, jnError* 
 jnResult jnaReadPicture(const char* path, jnaPicture* picture, jnError* error)
 {
     *picture = (jnaPicture){0};
+    int descriptor = jnaOpenDescriptor(path, error);
+    if (descriptor < 0) {
+        return jn_ioFailed;
+    }
+    close(descriptor);
     cairo_surface_t* surface = cairo_image_surface_create_from_png(path);
     if (cairo_surface_status(surface) != CAIRO_STATUS_SUCCESS) {
         jnResult failed = jnFail(

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/random.h"
 #include "base/try.h"
 #include "runtime/for_author.h"
@@ -222,9 +223,9 @@ static jnResult SaveCheckpoint(const Descent* d, jnError* error)
 // A checkpoint that does not fit is as good as none.
 static void LoadCheckpoint(Descent* d)
 {
-    FILE* file = d->def->checkpoint != NULL ? fopen(d->def->checkpoint, "rb") : NULL;
+    FILE* file;
     CheckpointHead head = {0};
-    if (file == NULL) {
+    if (d->def->checkpoint == NULL || jnaOpenInput(d->def->checkpoint, &file, NULL) != jn_ok) {
         return;
     }
     bool fits = fread(&head, sizeof(head), 1, file) == 1 && memcmp(head.magic, MAGIC, sizeof(head.magic)) == 0 &&

@@ -4,6 +4,7 @@
 #include "asset/asset_writer.h"
 #include "base/bounds.h"
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "character/import.h"
@@ -76,7 +77,7 @@ static void CheckJob(const char* folder, const json_t* root, jnaCheckReport* rep
 static void CheckJson(const char* workspace, const FTSENT* entry, jnaCheckReport* report)
 {
     json_error_t problem;
-    json_t* root = json_load_file(entry->fts_accpath, 0, &problem);
+    json_t* root = jnaReadJson(entry->fts_accpath, 0, &problem);
     char folder[JNA_PATH_LENGTH], stage[64];
     if (root == NULL) {
         report->fileCount++;
@@ -145,6 +146,9 @@ jnResult jnaCheckWorkspace(const char* workspace, jnaCheckReport* report, jnErro
     for (FTSENT* entry; walk != NULL && (entry = fts_read(walk)) != NULL;) {
         if (entry->fts_info == FTS_F && jnaHasEnding(entry->fts_name, ".json")) {
             CheckJson(workspace, entry, report);
+        } else if (entry->fts_info == FTS_DEFAULT) {
+            report->fileCount++;
+            AddDamage(report, entry->fts_path, "is neither a file nor a folder");
         } else if (entry->fts_info == FTS_F && jnaHasEnding(entry->fts_name, ".part")) {
             jnaNotes_Add(
                 &report->notes, "%s: was left by a run that was killed; jounce build removes it", entry->fts_path);

@@ -1,6 +1,7 @@
 // Every way that a workspace has to move its character, measured on every clip that has motion.
 #include "pipeline/evaluate.h"
 
+#include "base/input.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -161,7 +162,7 @@ static void ReadDropped(const char* workspace, jnaEvaluation* e)
     if (jnaJoinPath(workspace, "springs/fit.json", path, NULL) != jn_ok) {
         return;
     }
-    json_t* root = json_load_file(path, 0, NULL);
+    json_t* root = jnaReadJson(path, 0, NULL);
     json_t *clips = json_object_get(root, "clips"), *clip = NULL;
     size_t i = 0;
     json_array_foreach(clips, i, clip)
@@ -289,10 +290,9 @@ void jnaDescribeMeasured(const jnaWorkspace* w, jnaStage* stage)
 {
     static const char* const learned[] = {"stages/import.json", "modes/modes.json", "modes/stiffness.npy",
         "modes/shapes.npy", "modes/critical.npy", "modes/critical_limits.npy", "springs/fit.json",
-        "springs/stiffness.npy", "springs/damping.npy",
-        "springs/modal_stiffness.npy", "springs/modal_damping.npy", "springs/modal_gain.npy",
-        "springs/modal_shapes.npy", "springs/skinned_stiffness.npy", "springs/skinned_damping.npy",
-        "springs/uniform.npy", "network/parameters.npy",
+        "springs/stiffness.npy", "springs/damping.npy", "springs/modal_stiffness.npy", "springs/modal_damping.npy",
+        "springs/modal_gain.npy", "springs/modal_shapes.npy", "springs/skinned_stiffness.npy",
+        "springs/skinned_damping.npy", "springs/uniform.npy", "network/parameters.npy",
         // Records stand for all that their stages made.
         "stages/volume.json", "stages/inside.json", "stages/modes.json", "stages/train.json", NULL};
     for (int i = 0; i < w->manifest.clipCount; ++i) {

@@ -6,6 +6,7 @@
 #include "asset/character_pairs.h"
 #include "base/bounds.h"
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "workspace/shapes.h"
@@ -229,7 +230,7 @@ static jnResult OpenMotion(
         JN_PASS(jnaOpenArray(other, &m->valid, error));
     }
     JN_PASS(PathOf(workspace, name, "quasistatic.json", other, error));
-    json_t* root = json_load_file(other, 0, NULL);
+    json_t* root = jnaReadJson(other, 0, NULL);
     m->first = (int)json_integer_value(json_object_get(root, "first"));
     json_decref(root);
     return CheckMotion(m, c, path, error);

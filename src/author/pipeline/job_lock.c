@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MERGE, PRESENCE, SHARDS };
@@ -38,9 +39,14 @@ jnResult jnaOpenJobLock(const jnaShardPlan* plan, jnaJobLock* lock, bool* alone,
     *alone = false;
     lock->descriptor = -1;
     JN_PASS(jnaJob_Path(plan->job, name, path, error));
-    lock->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    lock->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (lock->descriptor < 0) {
         return jnFail(error, jn_ioFailed, "%s: cannot write: %s", path, strerror(errno));
+    }
+    struct stat status;
+    if (fstat(lock->descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        jnaCloseJobLock(lock);
+        return jnFail(error, jn_ioFailed, "%s: cannot write: it is not a file", path);
     }
     if (Lock(lock->descriptor, PRESENCE, F_WRLCK, false)) {
         *alone = true;

@@ -5,6 +5,7 @@
 #include "pipeline/shard.h"
 
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "workspace/shapes.h"
@@ -211,7 +212,7 @@ done:
 static json_t* LoadRecord(const jnaJob* job)
 {
     char path[JNA_PATH_LENGTH];
-    return jnaJob_Path(job, job->names.json, path, NULL) == jn_ok ? json_load_file(path, 0, NULL) : NULL;
+    return jnaJob_Path(job, job->names.json, path, NULL) == jn_ok ? jnaReadJson(path, 0, NULL) : NULL;
 }
 
 static bool IsThere(const jnaJob* job, const char* name)

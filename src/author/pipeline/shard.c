@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
 
@@ -213,9 +214,10 @@ jnResult jnaShard_Read(const jnaShardPlan* plan, jnaShard* shard, bool* good, jn
     char path[JNA_PATH_LENGTH];
     *good = false;
     JN_PASS(ShardPath(plan, shard->index, path, error));
-    FILE* file = fopen(path, "rb");
+    FILE* file;
+    jnResult opened = jnaOpenInput(path, &file, error);
     if (file == NULL) {
-        return errno == ENOENT ? jn_ok : jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
+        return errno == ENOENT ? jn_ok : opened;
     }
     Sizes sizes = SizesOf(plan, shard->count);
     Header header, expected = HeaderOf(plan, shard->index, shard->count);

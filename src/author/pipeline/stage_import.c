@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "character/gltf.h"
@@ -43,6 +44,8 @@ typedef struct Import {
     int capacity;
     double started; // when, by the wall clock
     jnaWatch watch;
+    jnaImportBudget budget; // of what is read
+    jnaImportBudget kept;   // as much again for the clips that are picked out of it
     jnaNotes* notes;
     int fixedCount;
     const char* const* fixed; // [fixedCount], clips of the character's file that keep the workspace's rate
@@ -74,7 +77,7 @@ static void DestroyImport(Import* import)
     jnaDestroyManifest(&import->manifest);
 }
 
-static jnaImportDef ImportDef(const Import* import)
+static jnaImportDef ImportDef(Import* import)
 {
     jnaImportDef def = jnaDefaultImportDef();
     def.rate = import->manifest.rate;
@@ -82,6 +85,7 @@ static jnaImportDef ImportDef(const Import* import)
     def.up = import->manifest.up;
     def.character = import->manifest.number;
     def.watch = import->watch;
+    def.budget = &import->budget;
     def.fixedCount = import->fixedCount;
     def.fixed = import->fixed;
     return def;
@@ -501,7 +505,7 @@ static void AddBuffers(jnaStage* stage, const char* workspace, const char* file)
         jnaJoinPath(workspace, file, path, NULL) != jn_ok) {
         return;
     }
-    json_t* root = json_load_file(path, 0, NULL);
+    json_t* root = jnaReadJson(path, 0, NULL);
     const json_t* buffers = json_object_get(root, "buffers");
     const char* slash = strrchr(file, '/');
     int folder = slash != NULL ? (int)(slash - file) + 1 : 0;
@@ -659,8 +663,10 @@ done:
 }
 
 // The clip that a manifest entry names among those of its file.
-static jnResult PickClip(const jnaManifestClip* entry, const jnaClipList* list, jnaClip* clip, jnError* error)
+static jnResult PickClip(
+    const jnaManifestClip* entry, const jnaClipList* list, Import* import, int index, jnError* error)
 {
+    jnaClip* clip = &import->clips[index];
     int found = entry->animation != NULL ? FindInList(list, entry->animation) : list->count == 1 ? 0 : -1;
     if (found < 0) {
         char names[300];
@@ -673,6 +679,10 @@ static jnResult PickClip(const jnaManifestClip* entry, const jnaClipList* list, 
     }
     // A copy: two entries may name the same animation.
     const jnaClip* from = &list->clips[found];
+    import->kept.bytes = import->budget.bytes;
+    import->kept.frames = import->budget.frames;
+    JN_PASS(jnaImportBudget_TakeClip(
+        &import->kept, entry->source, from->frameCount, 10.0 * from->jointCount + from->targetCount, error));
     *clip = (jnaClip){.rate = from->rate,
         .frameCount = from->frameCount,
         .jointCount = from->jointCount,
@@ -731,13 +741,17 @@ static jnResult ImportForeign(const char* path, Import* import, int index, jnaNo
     const jnaManifest* m = &import->manifest;
     jnaClipList list = {0};
     jnaImportDef def = ImportDef(import);
+    const jnaImportBudget before = import->budget;
     def.fixedCount = KeepsRate(&m->clips[index]) ? -1 : 0;
     jnaJointPair* pairs = PairsOf(m);
     jnaRetargetDef retarget = {m->pairCount, pairs};
     jnResult result = jn_ok;
     JN_TRY(pairs != NULL ? jn_ok : OutOfMemory(error));
     JN_TRY(jnaImportClips(path, &def, &retarget, &import->character, &list, notes, error));
-    JN_TRY(PickClip(&m->clips[index], &list, &import->clips[index], error));
+    // What was read is released at once; the clip that is kept counts.
+    import->budget.takenBytes = before.takenBytes;
+    import->budget.takenFrames = before.takenFrames;
+    JN_TRY(PickClip(&m->clips[index], &list, import, index, error));
 done:
     jnaDestroyClipList(&list);
     free(pairs);
@@ -751,7 +765,7 @@ static jnResult ImportEntry(
     const jnaManifestClip* entry = &m->clips[index];
     char path[JNA_PATH_LENGTH];
     if (strcmp(entry->source, m->character) == 0) {
-        JN_PASS(PickClip(entry, own, &import->clips[index], error));
+        JN_PASS(PickClip(entry, own, import, index, error));
     } else {
         JN_PASS(jnaJoinPath(workspace, entry->source, path, error));
         JN_PASS(ImportForeign(path, import, index, notes, error));

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/bounds.h"
+#include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "character/skin_frame.h"
@@ -98,7 +99,7 @@ static int FirstFrame(const jnaTakes* t, int clip, const char* file)
     if (MotionPath(t, clip, file, path, NULL) != jn_ok) {
         return 0;
     }
-    json_t* root = json_load_file(path, 0, NULL);
+    json_t* root = jnaReadJson(path, 0, NULL);
     int first = (int)json_integer_value(json_object_get(root, "first"));
     json_decref(root);
     return first;

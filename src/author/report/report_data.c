@@ -3,6 +3,7 @@
 #include "report/report_internal.h"
 
 #include "base/bounds.h"
+#include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "pipeline/stage_export.h"
@@ -29,7 +30,7 @@ static jnResult LoadJson(const Report* r, const char* name, json_t** root, jnErr
     if (!jnaFileIsThere(path)) {
         return jn_ok;
     }
-    *root = json_load_file(path, 0, &why);
+    *root = jnaReadJson(path, 0, &why);
     if (*root == NULL && json_error_code(&why) == json_error_out_of_memory) {
         return jnFail(error, jn_outOfMemory, "%s: out of memory", path);
     }
@@ -97,10 +98,8 @@ jnResult jnaReport_ReadNumbers(const Report* r, const char* name, int count, flo
 
 static jnResult ReadText(const char* path, char** text, jnError* error)
 {
-    FILE* file = fopen(path, "rb");
-    if (file == NULL) {
-        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
-    }
+    FILE* file;
+    JN_PASS(jnaOpenInput(path, &file, error));
     *text = calloc(1, MOST_TEXT);
     size_t length = *text != NULL ? fread(*text, 1, MOST_TEXT - 1, file) : 0;
     bool failed = ferror(file) != 0;

@@ -1,6 +1,7 @@
 // The last sections of a report: the poses that were solved, sizes, times, settings and versions.
 #include "report/report_internal.h"
 
+#include "base/input.h"
 #include "base/path.h"
 #include "jounce/character.h"
 
@@ -156,7 +157,7 @@ static int WriteStages(Report* r)
     for (int i = 0; i < count; ++i) {
         char path[JNA_PATH_LENGTH];
         json_t* record =
-            jnaJoinPath(folder, entries[i]->d_name, path, NULL) == jn_ok ? json_load_file(path, 0, NULL) : NULL;
+            jnaJoinPath(folder, entries[i]->d_name, path, NULL) == jn_ok ? jnaReadJson(path, 0, NULL) : NULL;
         const json_t* seconds = json_object_get(record, "seconds");
         if (json_is_number(seconds)) {
             entries[i]->d_name[strlen(entries[i]->d_name) - 5] = '\0';

@@ -78,8 +78,8 @@ static jnResult AddFile(Reading* reading, int parent, const char* name, const ch
     jnaFolder* folder = reading->folder;
     struct stat status;
     int descriptor = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0 || fstat(descriptor, &status) != 0) {
-        int reason = errno;
+    if (descriptor < 0 || fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        int reason = descriptor < 0 ? errno : EINVAL;
         if (descriptor >= 0) {
             close(descriptor);
         }

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 // Memory of one connection: request line and headers have to fit.
@@ -40,16 +41,17 @@ struct jnaServer {
     jnaServerDef def;
     struct MHD_Daemon* daemon;
     int port;
-    pthread_mutex_t lock; // of slots
-    Slot* slots;          // [def.connectionLimit]
-    struct MHD_Response* refusals[4];
+    pthread_mutex_t lock;             // of slots
+    Slot* slots;                      // [def.connectionLimit]
+    struct MHD_Response* refusals[5]; // by reason
 };
 
-enum { NOT_FOUND, NOT_ALLOWED, TOO_LARGE, WRONG_HOST };
-static const unsigned int refusalCodes[] = {
-    MHD_HTTP_NOT_FOUND, MHD_HTTP_METHOD_NOT_ALLOWED, MHD_HTTP_CONTENT_TOO_LARGE, MHD_HTTP_FORBIDDEN};
+enum { NOT_FOUND, NOT_ALLOWED, TOO_LARGE, WRONG_HOST, BAD_PATH };
+static const unsigned int refusalCodes[] = {MHD_HTTP_NOT_FOUND, MHD_HTTP_METHOD_NOT_ALLOWED, MHD_HTTP_CONTENT_TOO_LARGE,
+    MHD_HTTP_FORBIDDEN, MHD_HTTP_BAD_REQUEST};
 static const char* const refusalTexts[] = {"not found\n", "only GET and HEAD are answered\n",
-    "a request has no body here\n", "this server answers as localhost and 127.0.0.1 alone\n"};
+    "a request has no body here\n", "this server answers as localhost and 127.0.0.1 alone\n",
+    "a path has no zero in it\n"};
 
 // Nothing from elsewhere, no frames, no guessing of types. WebAssembly needs a word of its own.
 static const char* const headers[][2] = {
@@ -129,6 +131,56 @@ static bool IsOwnHost(const jnaServer* server, const char* host)
     return false;
 }
 
+// The Host headers of a request: how many, and the last of them.
+typedef struct Hosts {
+    int count;
+    const char* last;
+} Hosts;
+
+static enum MHD_Result CountHost(
+    void* user, enum MHD_ValueKind kind, const char* key, size_t keySize, const char* value, size_t size)
+{
+    (void)kind, (void)size;
+    Hosts* hosts = user;
+    if (keySize == strlen(MHD_HTTP_HEADER_HOST) && strcasecmp(key, MHD_HTTP_HEADER_HOST) == 0) {
+        hosts->count++;
+        hosts->last = value;
+    }
+    return MHD_YES;
+}
+
+// Whether a request names this machine, once: two programs may each believe another one of two hosts.
+static bool IsForUs(const jnaServer* server, struct MHD_Connection* connection)
+{
+    Hosts hosts = {0};
+    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, CountHost, &hosts);
+    return hosts.count == 1 && hosts.last != NULL && IsOwnHost(server, hosts.last);
+}
+
+// The path as it came, before its query is cut off: its length and one, in the place of the request's state.
+static void* NotePath(void* user, const char* path, struct MHD_Connection* connection)
+{
+    (void)user, (void)connection;
+    char* none = NULL;
+    return none + strlen(path) + 1;
+}
+
+// Whether a path went on behind a zero, which ends it for all who read it later. The version of the protocol stands
+// behind it in the same buffer; where a library keeps it elsewhere nothing is known.
+static bool HasZero(const char* path, const char* version, uintptr_t length)
+{
+    uintptr_t from = (uintptr_t)path, to = (uintptr_t)version;
+    if (length == 0 || length > CONNECTION_MEMORY || to <= from || to - from > CONNECTION_MEMORY) {
+        return false;
+    }
+    for (uintptr_t i = length - 1; i < to - from; ++i) {
+        if (path[i] != '\0' && path[i] != ' ') {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool HasBody(struct MHD_Connection* connection)
 {
     const char* length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
@@ -156,14 +208,18 @@ static enum MHD_Result Send(struct MHD_Connection* connection, struct MHD_Respon
 static enum MHD_Result Handle(void* user, struct MHD_Connection* connection, const char* url, const char* method,
     const char* version, const char* upload, size_t* uploadSize, void** state)
 {
-    (void)version, (void)upload, (void)uploadSize;
+    (void)upload, (void)uploadSize;
     jnaServer* server = user;
-    if (*state == NULL) {
+    if (*state != server) {
+        bool zero = HasZero(url, version, (uintptr_t)*state);
         Mark(server, connection, true);
         *state = server;
+        if (zero) {
+            return Refuse(server, connection, BAD_PATH);
+        }
         return HasBody(connection) ? Refuse(server, connection, TOO_LARGE) : MHD_YES;
     }
-    if (!IsOwnHost(server, MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST))) {
+    if (!IsForUs(server, connection)) {
         return Refuse(server, connection, WRONG_HOST);
     }
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
@@ -303,8 +359,8 @@ static void Listen(jnaServer* server)
         server, MHD_OPTION_SOCK_ADDR, (struct sockaddr*)&address, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned int)server->def.connectionLimit, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)server->def.idleSeconds,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY, MHD_OPTION_UNESCAPE_CALLBACK, LeaveEscapes, NULL,
-        MHD_OPTION_NOTIFY_CONNECTION, OnConnection, server, MHD_OPTION_NOTIFY_COMPLETED, OnCompleted, server,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+        MHD_OPTION_URI_LOG_CALLBACK, NotePath, NULL, MHD_OPTION_NOTIFY_CONNECTION, OnConnection, server,
+        MHD_OPTION_NOTIFY_COMPLETED, OnCompleted, server, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
 }
 
 jnResult jnaStartServer(const jnaServerDef* def, jnaServer** out, jnError* error)

@@ -229,9 +229,10 @@ done:
     return result;
 }
 
-jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double spacing, jnaMesh* mesh, jnError* error)
+jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double spacing, const jnaWatch* watch,
+    jnaMesh* mesh, jnError* error)
 {
-    jnaLattice lattice = {0};
+    jnaLattice lattice = {.watch = watch};
     *mesh = (jnaMesh){0};
     jnResult result = jn_ok;
     JN_TRY(jnaCreateLattice(surface, tree, spacing, &lattice, error));

@@ -21,9 +21,10 @@ typedef struct jnaLattice {
     int insideCount;
     int32_t* inside; // [insideCount], point
     double* cuts;    // [insideCount][JNA_DIRECTIONS], share of the way at which the flesh ends, or -1 where it does not
-    double* positions;  // [pointCount][3], moved onto the surface where that is close
-    uint8_t* onSurface; // [pointCount], moved there
-    jnaArena memory;    // of all arrays
+    double* positions;     // [pointCount][3], moved onto the surface where that is close
+    uint8_t* onSurface;    // [pointCount], moved there
+    jnaArena memory;       // of all arrays
+    const jnaWatch* watch; // may end the measuring; NULL: nobody
 } jnaLattice;
 
 /// Measures a lattice: which points are inside, where the flesh ends on the way to each neighbour, which points are

@@ -10,7 +10,9 @@
 #include "base/try.h"
 #include "runtime/for_author.h"
 
-enum { MAX_POINTS = 40000000 };
+#include <omp.h>
+
+enum { MAX_POINTS = 40000000, POINTS_A_LOOK = 64 };
 
 static void Coordinates(const jnaLattice* l, int32_t point, int c[3])
 {
@@ -115,10 +117,28 @@ static jnResult Layout(const jnaSurface* surface, double spacing, jnaLattice* l,
     return jnaArena_Check(&l->memory, "a lattice", error);
 }
 
-static void FindInside(const jnaTree* tree, jnaLattice* l)
+// Whether the work of several threads shall end, asked by one of them now and then.
+static bool IsStopped(const jnaLattice* l, int index, int* stopped)
 {
+    int now;
+#pragma omp atomic read
+    now = *stopped;
+    if (now == 0 && index % POINTS_A_LOOK == 0 && omp_get_thread_num() == 0 && !jnaWatch_GoesOn(l->watch, 0)) {
+        now = 1;
+#pragma omp atomic write
+        *stopped = 1;
+    }
+    return now != 0;
+}
+
+static jnResult FindInside(const jnaTree* tree, jnaLattice* l, jnError* error)
+{
+    int stopped = 0;
 #pragma omp parallel for schedule(dynamic, 1024)
     for (int32_t p = 0; p < l->pointCount; ++p) {
+        if (IsStopped(l, p, &stopped)) {
+            continue;
+        }
         int c[3];
         double* x = l->positions + 3 * (size_t)p;
         Coordinates(l, p, c);
@@ -133,14 +153,19 @@ static void FindInside(const jnaTree* tree, jnaLattice* l)
             l->inside[l->insideCount++] = p;
         }
     }
+    return stopped ? jnaWatch_Stopped(error) : jn_ok;
 }
 
 static jnResult FindCuts(const jnaTree* tree, jnaLattice* l, jnError* error)
 {
     l->cuts = jnaArena_Take(&l->memory, l->insideCount, JNA_DIRECTIONS * sizeof(double));
     JN_PASS(jnaArena_Check(&l->memory, "a lattice", error));
+    int stopped = 0;
 #pragma omp parallel for schedule(dynamic, 256)
     for (int n = 0; n < l->insideCount; ++n) {
+        if (IsStopped(l, n, &stopped)) {
+            continue;
+        }
         for (int d = 0; d < JNA_DIRECTIONS; ++d) {
             int32_t other = NeighbourOf(l, l->inside[n], d);
             double* cut = &l->cuts[(size_t)n * JNA_DIRECTIONS + (size_t)d];
@@ -149,7 +174,7 @@ static jnResult FindCuts(const jnaTree* tree, jnaLattice* l, jnError* error)
                                    l->positions + 3 * (size_t)other, l->number[other] >= 0);
         }
     }
-    return jn_ok;
+    return stopped ? jnaWatch_Stopped(error) : jn_ok;
 }
 
 static double* CutOf(jnaLattice* l, int32_t from, int32_t to)
@@ -248,7 +273,7 @@ jnResult jnaCreateLattice(
     const jnaSurface* surface, const jnaTree* tree, double spacing, jnaLattice* lattice, jnError* error)
 {
     JN_PASS(Layout(surface, spacing, lattice, error));
-    FindInside(tree, lattice);
+    JN_PASS(FindInside(tree, lattice, error));
     if (lattice->insideCount == 0) {
         return jnFail(error, jn_badData,
             "no point of a lattice of %g m lies inside the surface: give a smaller --edge or close the surface",

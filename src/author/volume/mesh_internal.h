@@ -100,6 +100,10 @@ bool jnaTrianglesCross(const double* positions, const int32_t a[3], const int32_
 /// that would take large moves.
 jnResult jnaRepairCrossings(jnaSurface* surface, bool* repaired, jnError* error);
 
+/// Refuses a surface whose triangles cross each other everywhere. watch: may end it.
+jnResult jnaSurface_CheckEntangled(
+    const jnaCharacter* character, const jnaSurface* surface, const jnaWatch* watch, jnError* error);
+
 /// Tetrahedra in the making.
 typedef struct jnaMesh {
     int nodeCount, nodeCapacity;
@@ -126,7 +130,8 @@ jnResult jnaRunTetgen(const jnaSurface* surface, const jnaSeeds* seeds, const jn
     jnaMesh* mesh, double* seconds, jnError* error);
 
 /// Meshes the inside by a body-centred cubic lattice of the given spacing.
-jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double spacing, jnaMesh* mesh, jnError* error);
+jnResult jnaBuildLattice(const jnaSurface* surface, const jnaTree* tree, double spacing, const jnaWatch* watch,
+    jnaMesh* mesh, jnError* error);
 
 /// Parts tetrahedra that touch without flesh between them and drops pieces below a share of the volume.
 jnResult jnaSplitPieces(const jnaTree* tree, double crumbShare, jnaMesh* mesh, jnError* error);

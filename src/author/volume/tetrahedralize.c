@@ -261,7 +261,7 @@ static jnResult RunLattice(
     jnaTree tree;
     jnResult result = jnaCreateTree(surface->positions, surface->triangleCount, surface->triangles, &tree, error);
     if (result == jn_ok) {
-        result = jnaBuildLattice(surface, &tree, spacing, mesh, error);
+        result = jnaBuildLattice(surface, &tree, spacing, &def->watch, mesh, error);
         jnaDestroyTree(&tree);
     }
     report->edge = spacing;
@@ -376,6 +376,9 @@ jnResult jnaCreateVolume(const jnaCharacter* character, const jnaVolumeDef* def,
     JN_TRY(jnaCreateSurface(character, def->keepInner, def->shells, &surface, notes, error));
     report->time.surface = jnaWallClock() - start;
     JN_TRY(jnaWatch_Tell(&def->watch, 0.1, error));
+    if (surface.triangleCount > 0) {
+        JN_TRY(jnaSurface_CheckEntangled(character, &surface, &def->watch, error));
+    }
     JN_TRY(surface.triangleCount > 0 ? Fill(character, &surface, def, volume, report, notes, error)
                                      : LeaveEmpty(character, volume, report, error));
     volume->skinKinds = surface.kinds;

@@ -1,6 +1,7 @@
 // The arrays of a fit, one file each, and the one spring for all in springs/uniform.npy.
 #include "workspace/learned.h"
 
+#include "base/input.h"
 #include "base/npy.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -144,7 +145,7 @@ done:
 static const json_t* LoadLayers(const jnaWorkspace* w, json_t** root)
 {
     char path[JNA_PATH_LENGTH];
-    *root = jnaWorkspace_Path(w, path, NULL, "springs/fit.json") == jn_ok ? json_load_file(path, 0, NULL) : NULL;
+    *root = jnaWorkspace_Path(w, path, NULL, "springs/fit.json") == jn_ok ? jnaReadJson(path, 0, NULL) : NULL;
     return json_object_get(*root, "layer");
 }
 

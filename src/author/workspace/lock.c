@@ -99,6 +99,8 @@ static jnResult TidyUp(const char* workspace, jnError* error)
         if (IsLinkToFolder(entry)) {
             result = jnFail(error, jn_ioFailed,
                 "%s: is a symbolic link to a folder; a workspace writes into its own folders alone", entry->fts_path);
+        } else if (entry->fts_info == FTS_DEFAULT) {
+            result = jnFail(error, jn_ioFailed, "%s: is neither a file nor a folder; remove it", entry->fts_path);
         } else if (entry->fts_level > 0 && EndsWith(entry->fts_name, ".part")) {
             if (entry->fts_info == FTS_D) {
                 jnaRemoveFolder(entry->fts_path);
@@ -120,7 +122,7 @@ jnResult jnaLockWorkspace(const char* workspace, const char* who, bool alone, jn
     jnResult result = jn_ok;
     *lock = (jnaWorkspaceLock){0};
     JN_TRY(jnaJoinPath(workspace, LOCK_NAME, path, error));
-    int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (descriptor < 0 && !alone && (errno == EACCES || errno == EROFS)) {
         return jn_ok; // one who may only read: nobody can be kept waiting
     }
@@ -128,6 +130,10 @@ jnResult jnaLockWorkspace(const char* workspace, const char* who, bool alone, jn
         return jnFail(error, jn_ioFailed, "%s: cannot write: %s", path, strerror(errno));
     }
     lock->file = descriptor + 1;
+    struct stat status;
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        JN_TRY(jnFail(error, jn_ioFailed, "%s: cannot write: it is not a file", path));
+    }
     if (!SetLock(descriptor, alone ? F_WRLCK : F_RDLCK, false)) {
         ReadHolder(descriptor, holder);
         result = jnFail(error, jn_ioFailed, "%s: %s writes into it; wait for its end, or stop it", workspace, holder);

@@ -4,6 +4,7 @@
 #include "workspace/manifest.h"
 
 #include "base/arena.h"
+#include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "character/body.h"
@@ -454,10 +455,8 @@ done:
 jnResult jnaReadManifest(const char* path, jnaManifest* manifest, jnError* error)
 {
     *manifest = jnaDefaultManifest();
-    FILE* file = fopen(path, "rb");
-    if (file == NULL) {
-        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(errno));
-    }
+    FILE* file;
+    JN_PASS(jnaOpenInput(path, &file, error));
     char* text = malloc(MAX_MANIFEST + 1);
     size_t size = text != NULL ? fread(text, 1, MAX_MANIFEST + 1, file) : 0;
     bool failed = ferror(file) != 0;

@@ -2,6 +2,7 @@
 #include "workspace/marks.h"
 
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
 
@@ -46,7 +47,7 @@ static bool IsRecord(const char* name)
 // The names and hashes of what a stage made. False where its record has none: it is then hashed as any file.
 static bool HashRecord(const char* path, uint64_t* hash)
 {
-    json_t* record = json_load_file(path, 0, NULL);
+    json_t* record = jnaReadJson(path, 0, NULL);
     json_t* outputs = json_object_get(record, "outputs");
     bool known = json_object_size(outputs) > 0;
     const char* name;

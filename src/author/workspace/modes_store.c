@@ -1,6 +1,7 @@
 // Modes in their workspace: modes/*.npy and modes.json, written last; and the stage that makes them.
 #include "workspace/modes_store.h"
 
+#include "base/input.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -85,8 +86,8 @@ static jnResult LoadBound(const char* folder, jnaModes* m, jnError* error)
     JN_PASS(jnaLoadTable(folder, entries, 2, (jnaTableSource){"critical.npy", "jounce modes"}, error));
     for (size_t i = 0; i < 3 * (size_t)m->criticalCount; ++i) {
         bool first = i % 3 == 0 || m->critical[i / 3 * 3 + 1] >= 0;
-        good = good && m->critical[i] < m->vertexCount && (m->critical[i] >= 0 || !first) &&
-               m->criticalLimits[i / 3] > 0;
+        good =
+            good && m->critical[i] < m->vertexCount && (m->critical[i] >= 0 || !first) && m->criticalLimits[i / 3] > 0;
     }
     return good ? jn_ok : jnFail(error, jn_badData, "%s: is not of these modes; run jounce modes", path);
 }
@@ -101,7 +102,7 @@ static jnResult LoadDescription(const char* folder, jnaModes* counts, jnError* e
             error, jn_badData, "%s: there are no vibration modes yet; jounce build --until modes makes them", folder);
     }
     json_error_t why;
-    json_t* root = json_load_file(path, 0, &why);
+    json_t* root = jnaReadJson(path, 0, &why);
     json_int_t format = 0, modeCount = 0, vertexCount = 0, jointCount = 0;
     if (root == NULL || json_unpack(root, "{s:I, s:I, s:I, s:I}", "format", &format, "modes", &modeCount, "vertices",
                             &vertexCount, "joints", &jointCount) != 0) {

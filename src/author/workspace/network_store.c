@@ -7,6 +7,7 @@
 //   lookup_starts.npy, lookups.npy    cnn: int32 (vertices + 1), float32 (lookups, 2)
 #include "workspace/network_store.h"
 
+#include "base/input.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -227,7 +228,7 @@ bool jnaPlaysNetwork(const char* workspace)
 {
     char path[JNA_PATH_LENGTH];
     json_t* root =
-        jnaJoinPath(workspace, "network/network.json", path, NULL) == jn_ok ? json_load_file(path, 0, NULL) : NULL;
+        jnaJoinPath(workspace, "network/network.json", path, NULL) == jn_ok ? jnaReadJson(path, 0, NULL) : NULL;
     bool plays = root != NULL && !json_is_true(json_object_get(root, "left_out"));
     json_decref(root);
     return plays;
@@ -241,7 +242,7 @@ jnResult jnaLoadNetwork(const char* workspace, jnaNetwork* network, jnError* err
     if (access(path, R_OK) != 0) {
         return jnFail(error, jn_ioFailed, "%s: cannot read: %s; run jounce train first", path, strerror(errno));
     }
-    json_t* root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    json_t* root = jnaReadJson(path, JSON_REJECT_DUPLICATES, NULL);
     bool good = root != NULL && ReadDescription(root, network);
     json_decref(root);
     if (!good) {

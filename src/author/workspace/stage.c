@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/notes.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -143,7 +144,7 @@ static json_t* LoadRecord(const char* workspace, const char* name, int64_t* reco
     if (RecordPath(workspace, name, path, NULL) != jn_ok || (*recorded = jnaTimeOfChange(path)) < 0) {
         return NULL;
     }
-    return json_load_file(path, 0, NULL);
+    return jnaReadJson(path, 0, NULL);
 }
 
 // Whether an output that a later stage has changed is there, and as that stage left it. shared: "STAGE FILE".

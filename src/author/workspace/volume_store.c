@@ -4,6 +4,7 @@
 // Read back with the same mistrust as any file.
 #include "workspace/volume_store.h"
 
+#include "base/input.h"
 #include "base/json.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -107,7 +108,7 @@ static jnResult SaveDescription(
 {
     char path[JNA_PATH_LENGTH];
     JN_PASS(jnaJoinPath(folder, "volume.json", path, error));
-    json_t* old = report == NULL ? json_load_file(path, 0, NULL) : NULL;
+    json_t* old = report == NULL ? jnaReadJson(path, 0, NULL) : NULL;
     json_t* mesh = report != NULL ? DescribeReport(report) : json_incref(json_object_get(old, "mesh"));
     json_t* root = json_pack("{s:i, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "format", 1, "method",
         methodNames[v->method], "nodes", v->nodeCount, "tetrahedra", v->tetrahedronCount, "vertices", v->vertexCount,
@@ -146,7 +147,7 @@ static jnResult LoadDescription(const char* folder, jnaVolume* v, int* influence
         return jnFail(
             error, jn_ioFailed, "%s: cannot read: %s; run jounce tetrahedralize first", path, strerror(errno));
     }
-    json_t* root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    json_t* root = jnaReadJson(path, JSON_REJECT_DUPLICATES, NULL);
     const char* method = json_string_value(json_object_get(root, "method"));
     bool good = json_integer_value(json_object_get(root, "format")) == 1 && method != NULL &&
                 LoadCount(root, "nodes", &v->nodeCount) && LoadCount(root, "tetrahedra", &v->tetrahedronCount) &&

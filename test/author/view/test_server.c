@@ -143,6 +143,29 @@ static void NoSpellingOfAPathLeavesTheList(void** state)
     }
 }
 
+// A zero ends a path for whoever reads it as text; what stands behind it must not be taken for granted.
+static void APathWithAZeroIsRefused(void** state)
+{
+    (void)state;
+    static const char* const paths[] = {
+        "/?../secret.txt", "/index.html?x", "/?", "/assets/index.js?.html", "/motion/0/1?"};
+    char reply[4096], request[256];
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); ++i) {
+        for (int query = 0; query < 2; ++query) {
+            int length = snprintf(request, sizeof(request), "GET %s%s HTTP/1.1\r\nHost: localhost\r\n\r\n", paths[i],
+                query ? "x=1" : "z");
+            *strchr(request, '?') = '\0';
+            int status = Ask(port, request, (size_t)length, reply, sizeof(reply));
+            if (status != 400 && status != 0) {
+                fail_msg("%s: status %d", paths[i], status);
+            }
+            assert_null(strstr(reply, PAGE));
+        }
+    }
+    static const char good[] = "GET /?a=1&b= HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    assert_int_equal(Ask(port, good, strlen(good), reply, sizeof(reply)), 200);
+}
+
 static void OtherMethodsAndBodiesAreRefused(void** state)
 {
     (void)state;
@@ -174,6 +197,17 @@ static void OtherHostsAreRefused(void** state)
         int length =
             snprintf(request, sizeof(request), "GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", hosts[i]);
         assert_int_equal(Ask(port, request, (size_t)length, reply, sizeof(reply)), 403);
+        assert_null(strstr(reply, PAGE));
+    }
+    // Twice, the same one or another, in either order.
+    static const char* const lines[] = {"Host: localhost\r\nHost: localhost\r\n", "Host: localhost\r\nHost: evil\r\n",
+        "Host: evil\r\nHost: localhost\r\n", "host: localhost\r\nHOST: localhost\r\n"};
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); ++i) {
+        int length = snprintf(request, sizeof(request), "GET / HTTP/1.1\r\n%sConnection: close\r\n\r\n", lines[i]);
+        int status = Ask(port, request, (size_t)length, reply, sizeof(reply));
+        if (status != 403 && status != 400 && status != 0) {
+            fail_msg("%s: status %d", lines[i], status);
+        }
         assert_null(strstr(reply, PAGE));
     }
     static const char none[] = "GET / HTTP/1.0\r\n\r\n";
@@ -375,6 +409,7 @@ int main(void)
         cmocka_unit_test(NoSpellingOfAPathLeavesTheList),
         cmocka_unit_test(OtherMethodsAndBodiesAreRefused),
         cmocka_unit_test(OtherHostsAreRefused),
+        cmocka_unit_test(APathWithAZeroIsRefused),
         cmocka_unit_test(OversizedRequestsAreRefused),
         cmocka_unit_test(NoiseIsSurvived),
         cmocka_unit_test(SlowClientsLoseTheirPlace),
