@@ -126,8 +126,10 @@ def clips(workspace):
             cells = [vertex.get("captured_soft"), vertex.get("best_soft")]
             cells += [find(clip["rows"], m, "quasistatic").get("captured_soft") for m in ("modal_physical", "modal")]
             name = clip["clip"] + (", seen" if clip["trained"] else "")
-            out.append([name, clip["frames"]] + [number(cell) for cell in cells])
-        head = ["soft vertices, simulated targets", "frames", "a spring per vertex", "fitted to that clip"]
+            counted = clip["frames"] - clip["failed"]
+            frames = str(counted) if clip["failed"] == 0 else f"{counted} of {clip['frames']}"
+            out.append([name, frames] + [number(cell) for cell in cells])
+        head = ["soft vertices, simulated targets", "frames that count", "a spring per vertex", "fitted to that clip"]
         return table(head + ["modes, not fitted", "modes, fitted"], out)
 
     return make

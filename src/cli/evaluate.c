@@ -48,11 +48,14 @@ static void PrintClip(const jnaEvaluatedClip* clip)
 // Frames that are not like the others: what the fit dropped, and what the simulation did not solve.
 static void PrintFrames(const jnaEvaluatedClip* clip)
 {
+    if (clip->failed > 0) {
+        printf(", %d of %d frames count", clip->frameCount - clip->failed, clip->frameCount);
+        printf(" (the others have no equilibrium, or no room for the flesh)");
+    } else {
+        printf(", %d frames", clip->frameCount);
+    }
     if (clip->dropped > 0) {
         printf(", %d of them dropped by the fit", clip->dropped);
-    }
-    if (clip->failed > 0) {
-        printf(", %d without an equilibrium, or without room for the flesh: they do not count", clip->failed);
     }
     printf("\n");
 }
@@ -61,17 +64,17 @@ static void PrintAll(const jnaEvaluation* e, bool each)
 {
     for (int i = 0; each && i < e->clipCount; ++i) {
         const jnaEvaluatedClip* c = &e->clips[i];
-        printf("%s, %s, %d frames", c->name, c->trained ? "seen" : "unseen", c->frameCount);
+        printf("%s, %s", c->name, c->trained ? "seen" : "unseen");
         PrintFrames(c);
         PrintClip(c);
     }
     if (e->seen.rowCount > 0) {
-        printf("all training clips, %d frames", e->seen.frameCount);
+        printf("all training clips");
         PrintFrames(&e->seen);
         PrintClip(&e->seen);
     }
     if (e->unseen.rowCount > 0) {
-        printf("all unseen clips, %d frames", e->unseen.frameCount);
+        printf("all unseen clips");
         PrintFrames(&e->unseen);
         PrintClip(&e->unseen);
     }
