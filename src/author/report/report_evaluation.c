@@ -191,11 +191,12 @@ void jnaReport_Evaluation(Report* r)
         "<b>Soft</b> vertices are the %.0f %% that move most. The column <i>target surface</i> names the surface that "
         "the springs follow: the "
         "springs: "
-        "the network, the simulated equilibrium, or skinning. The motion of <b>unseen</b> clips was not used for "
-        "training; the ranges of their joints were%s. <b>Fitted to it</b> is what springs per vertex capture if they "
+        "the network, the simulated equilibrium, or skinning. <b>Unseen</b> clips were not used: "
+        "nothing that is learned, chosen or limited depends on them. <b>Fitted to it</b> is what springs per vertex "
+        "capture if they "
         "are fitted to that very "
         "clip: an upper bound for this model.</p>\n",
-        isfinite(soft) ? 100 * soft : 10.0, r->manifest->poses.limitsOfAll ? ", by random poses" : " not");
+        isfinite(soft) ? 100 * soft : 10.0);
     static const struct {
         const char *group, *title;
     } groups[2] = {{"unseen", "Unseen motion"}, {"seen", "Training motion"}};
