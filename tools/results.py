@@ -117,13 +117,13 @@ def baselines(workspace):
                 numbers = found.group(3).split()
                 out.append([found.group(1), found.group(2)] + numbers[:4] + [numbers[4] + " %"])
         evaluation = load(build, workspace + "/evaluation/evaluation.json")
-        for method, data in (("modal_physical", "the material alone"), ("modal", "shakes, and clips for the shapes")):
+        for method, data in (("modal_physical", "the material alone"), ("modal", "shakes; shapes to shakes and clips")):
             row = find(evaluation["unseen"]["rows"], method, "quasistatic")
             clips = [find(c["rows"], method, "quasistatic") for c in evaluation["clips"] if not c["trained"]]
             least = min(c["captured_soft"] for c in clips)
             cells = [row["captured"], row["captured_soft"], row.get("captured_soft_mean"), least]
             out.append([METHODS[method], data] + [number(c) for c in cells] + [left(row["captured_soft"])])
-        head = ["unseen motion, simulated targets", "learned from", "all", "soft", "mean of the clips", "least of the clips"]
+        head = ["unseen motion, simulated targets", "fitted to", "all", "soft", "mean of the clips", "least of the clips"]
         return table(head + ["amplitude left"], out)
 
     return make
