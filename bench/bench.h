@@ -12,6 +12,8 @@ int jnbBenchAblation(const char* workspace);
 
 /// What each part of a character as morph weights is worth, as it ships.
 int jnbBenchForm(const char* workspace);
+/// Springs of single vertices at their best, with and without a gain, on the data of the modes. Takes a minute.
+int jnbBenchBaselines(const char* workspace);
 /// What fits of the modes on every pair of its clips do to the others. Takes minutes.
 int jnbBenchSplits(const char* workspace);
 

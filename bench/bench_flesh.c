@@ -217,10 +217,8 @@ static jnResult PrintRandomPoses(const Scene* s, int count, jnError* error)
     jnaPoseDef def = jnaDefaultPoseDef(&s->character);
     jnaPoseSet set = {0};
     jnaClip poses = {0};
-    jnaRole* roles = calloc((size_t)s->clips.count + 1, sizeof(*roles));
     def.clips = s->clips.clips;
     def.clipCount = s->clips.count;
-    def.roles = roles;
     def.count = count;
     def.random = 1;
     def.fromClips = def.heldOut = 0;
@@ -236,7 +234,6 @@ static jnResult PrintRandomPoses(const Scene* s, int count, jnError* error)
         PrintPoses(contact ? "with contact" : "without contact", &sum);
     }
 done:
-    free(roles);
     jnaDestroyClip(&poses);
     jnaDestroyPoses(&set);
     return result;
@@ -306,7 +303,6 @@ done:
 
 static jnResult PrintSize(int nodes, jnError* error)
 {
-    static const jnaRole roles[jna_figureClipCount];
     Scene s = {0};
     jnaPoseSet set = {0};
     jnaClip poses = {0};
@@ -316,7 +312,6 @@ static jnResult PrintSize(int nodes, jnError* error)
     jnaPoseDef def = jnaDefaultPoseDef(&s.character);
     def.clips = s.clips.clips;
     def.clipCount = s.clips.count;
-    def.roles = roles;
     def.count = 4;
     def.random = 1;
     def.fromClips = def.heldOut = 0;

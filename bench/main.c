@@ -10,8 +10,12 @@ static int BenchModes(const char* ablation, bool meshes, const char* from)
     return ablation != NULL ? jnbBenchAblation(ablation) : jncMisuse("modes needs --ablation or --meshes");
 }
 
-static int BenchForm(const char* workspace, bool splits)
+static int BenchForm(const char* workspace, bool baselines, bool splits)
 {
+    workspace = workspace != NULL ? workspace : "build/demo";
+    if (baselines) {
+        return jnbBenchBaselines(workspace);
+    }
     return splits ? jnbBenchSplits(workspace) : jnbBenchForm(workspace);
 }
 
@@ -25,15 +29,15 @@ static bool PosesAreFine(bool network, long poses)
     return network ? poses <= 20000 && (poses == 0 || poses >= 160) : poses >= 1;
 }
 
+static const jncUsage usage = {
+    .synopsis = "jounce-bench [WHAT] [options]",
+    .about = "Measures speed on this machine, each figure beside its limit in the same run: the smallest of several.\n",
+    .example = "  jounce-bench springs\n  jounce-bench crowd --asset hero/character.jounce\n",
+};
+enum { SPRINGS, CHARACTER, CROWD, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS, ABLATION, BOUND, BASELINES };
+
 int main(int argc, char** argv)
 {
-    static const jncUsage usage = {
-        .synopsis = "jounce-bench [WHAT] [options]",
-        .about =
-            "Measures speed on this machine, each figure beside its limit in the same run: the smallest of several.\n",
-        .example = "  jounce-bench springs\n  jounce-bench crowd --asset hero/character.jounce\n",
-    };
-    enum { SPRINGS, CHARACTER, CROWD, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS, ABLATION, BOUND };
     int what = SPRINGS;
     double seconds = 2.0;
     long poses = 24, states = 100000;
@@ -41,7 +45,7 @@ int main(int argc, char** argv)
     bool posesGiven = false, meshes = false, splits = false;
     // clang-format off
     const jncOption options[] = {
-        {JNC_CHOICE("WHAT", what, "springs|character|crowd|modes|fit|volume|contact|flesh|network|steps|ablation|bound", "what to measure (default springs)")},
+        {JNC_CHOICE("WHAT", what, "springs|character|crowd|modes|fit|volume|contact|flesh|network|steps|ablation|bound|baselines", "what to measure (default springs)")},
         {JNC_NUMBER("--seconds", seconds, "S", 0.1, 60.0, "springs, character, crowd, network: time for each figure (default 2)")},
         {JNC_TEXT("--asset", asset, "FILE", "crowd: a character file (made-up bodies of 31 and 163 joints); bound: the character file")},
         {JNC_INTEGER("--states", states, "N", 1, 1000000000, "bound: random states (100000)")},
@@ -49,7 +53,7 @@ int main(int argc, char** argv)
         {JNC_FLAG("--splits", splits, "ablation: instead, fits of the modes on every pair of its clips, measured on the others")},
         {JNC_FLAG("--meshes", meshes, "modes: the first ten frequencies on meshes of 3,000 to 48,000 nodes")},
         {JNC_TEXT("--keep", keep, "DIR", "fit, network: leave the arrays for bench/peers; contact, flesh: pictures of the poses")},
-        {JNC_TEXT("--from", from, "FILE", "volume: a character besides the built-in figure; contact, flesh, modes --meshes: instead of it; ablation: a workspace (build/demo)")},
+        {JNC_TEXT("--from", from, "FILE", "volume: a character besides the built-in figure; contact, flesh, modes --meshes: instead of it; ablation, baselines: a workspace (build/demo)")},
         {JNC_INTEGER("--poses", poses, "N", 0, 100000, "flesh: random poses to solve (24); network: the most it learns from, 0 for none (2000)"), .given = &posesGiven},
         {0},
     };
@@ -68,7 +72,8 @@ int main(int argc, char** argv)
     case NETWORK:
         return jnbBenchNetwork(seconds, (int)poses, keep);
     case ABLATION:
-        return BenchForm(from != NULL ? from : "build/demo", splits);
+    case BASELINES:
+        return BenchForm(from, what == BASELINES, splits);
     case STEPS:
         return jnbBenchSteps();
     case CONTACT:

@@ -9,6 +9,7 @@ missing, it stays as it is. `<!-- results:value WORKSPACE METHOD TARGETS KEY -->
 motion, inside a sentence. An unknown name is an error.
 """
 import json
+import math
 import os
 import re
 import sys
@@ -66,6 +67,11 @@ def find(rows, method, targets):
     return found
 
 
+def left(captured):
+    """The amplitude that a captured fraction of squares leaves."""
+    return "" if captured in (None, "") else f"{100 * math.sqrt(max(1 - captured, 0)):.0f} %"
+
+
 def own_targets(method):
     return "skinned" if method == "skinned" else "network"
 
@@ -76,12 +82,14 @@ def demo_unseen(build):
     for method, words in METHODS.items():
         network, simulated = find(rows, method, own_targets(method)), find(rows, method, "quasistatic")
         still = method in ("skinned", "network")
-        cells = [network.get("captured_soft"), simulated.get("captured_soft"), simulated.get("best_soft")]
+        cells = [network.get("captured_soft"), network.get("captured_soft_mean")]
+        cells += [simulated.get("captured_soft"), simulated.get("captured_soft_mean"), simulated.get("best_soft")]
         shown = ["" if still or cell is None else number(cell) for cell in cells]
         if method == "modal":
             shown = ["**" + cell + "**" if cell else "" for cell in shown]
-        out.append([words, number(network.get("rms_mm"), 2)] + shown)
-    return table(["unseen motion", "error, mm rms", "on the network", "on simulated targets", "fitted to that clip"], out)
+        out.append([words, number(network.get("rms_mm"), 2)] + shown[:2] + [left("" if still else cells[0])] + shown[2:])
+    head = ["unseen motion", "error, mm rms", "on the network", "mean of the clips", "amplitude left"]
+    return table(head + ["on simulated targets", "mean of the clips", "fitted to that clip"], out)
 
 
 def readme_unseen(build):
@@ -90,9 +98,35 @@ def readme_unseen(build):
     out = []
     for method in ("skinned", "network", "vertex", "modal_physical", "modal"):
         row = find(rows, method, own_targets(method))
-        captured = "" if method in ("skinned", "network") else number(row.get("captured_soft"), 2)
-        out.append([METHODS[method], number(row.get("rms_mm"), 1), captured])
-    return table(["unseen motion of the built-in figure", "error, mm rms", "captured motion of soft vertices"], out)
+        still = method in ("skinned", "network")
+        cells = ["", "", ""] if still else [number(row.get(key), 2) for key in ("captured_soft", "captured_soft_mean")]
+        cells = cells if still else cells + [left(row.get("captured_soft"))]
+        out.append([METHODS[method], number(row.get("rms_mm"), 1)] + cells)
+    head = ["unseen motion of the built-in figure", "error, mm rms", "captured motion of soft vertices"]
+    return table(head + ["mean of the clips", "amplitude left"], out)
+
+
+def baselines(workspace):
+    """Springs of single vertices at their best, and the modes beside: jounce-bench baselines."""
+
+    def make(build):
+        out = []
+        for line in load(build, f"results/baselines-{workspace}.txt").splitlines():
+            found = re.match(r"  (\S.*?); (\S.*?)((?:\s+-?[\d.]+){5})$", line)
+            if found:
+                numbers = found.group(3).split()
+                out.append([found.group(1), found.group(2)] + numbers[:4] + [numbers[4] + " %"])
+        evaluation = load(build, workspace + "/evaluation/evaluation.json")
+        for method, data in (("modal_physical", "the material alone"), ("modal", "shakes; shapes to shakes and clips")):
+            row = find(evaluation["unseen"]["rows"], method, "quasistatic")
+            clips = [find(c["rows"], method, "quasistatic") for c in evaluation["clips"] if not c["trained"]]
+            least = min(c["captured_soft"] for c in clips)
+            cells = [row["captured"], row["captured_soft"], row.get("captured_soft_mean"), least]
+            out.append([METHODS[method], data] + [number(c) for c in cells] + [left(row["captured_soft"])])
+        head = ["unseen motion, simulated targets", "fitted to", "all", "soft", "mean of the clips", "least of the clips"]
+        return table(head + ["amplitude left"], out)
+
+    return make
 
 
 def unseen_in_full(workspace):
@@ -126,8 +160,10 @@ def clips(workspace):
             cells = [vertex.get("captured_soft"), vertex.get("best_soft")]
             cells += [find(clip["rows"], m, "quasistatic").get("captured_soft") for m in ("modal_physical", "modal")]
             name = clip["clip"] + (", seen" if clip["trained"] else "")
-            out.append([name, clip["frames"]] + [number(cell) for cell in cells])
-        head = ["soft vertices, simulated targets", "frames", "a spring per vertex", "fitted to that clip"]
+            counted = clip["frames"] - clip["failed"]
+            frames = str(counted) if clip["failed"] == 0 else f"{counted} of {clip['frames']}"
+            out.append([name, frames] + [number(cell) for cell in cells])
+        head = ["soft vertices, simulated targets", "frames that count", "a spring per vertex", "fitted to that clip"]
         return table(head + ["modes, not fitted", "modes, fitted"], out)
 
     return make
@@ -258,7 +294,7 @@ def splits(build):
 def network_errors(workspace):
     kinds = {
         "random": "random",
-        "test_clips": "frames of test clips among the poses",
+        "clips": "frames of training clips, held back",
         "test_frames": "all solved frames of the test clips",
     }
 
@@ -371,6 +407,7 @@ def volumes(build):
 MAKERS = {
     "readme-unseen": readme_unseen,
     "demo-unseen": demo_unseen,
+    "demo-baselines": baselines("demo"),
     "demo-clips": clips("demo"),
     "demo-parts": parts("demo"),
     "demo-prior": report_table(

@@ -3,7 +3,7 @@
 #
 #   tools/results.sh JOUNCE [GROUP ...]        or: make results [ONLY="GROUP ..."]
 #
-# demo      make demo: the figure's errors, springs, network                     5 minutes
+# demo      make demo and jounce-bench baselines: the figure's errors, springs, network 5 minutes
 # ablation  jounce-bench modes --ablation on the demo                            10 minutes
 # form      jounce-bench ablation on the workspaces of demo and body             10 minutes
 # body      make body, from DATA/body.glb: the body's                            50 minutes
@@ -49,7 +49,10 @@ mesh() { # NAME METHOD, NEW OPTIONS...
 
 for group in $groups; do
     case $group in
-    demo) "$jounce" demo build/demo ;;
+    demo)
+        "$jounce" demo build/demo
+        run baselines-demo.txt "${jounce}-bench" baselines --from build/demo
+        ;;
     ablation) run ablation.txt "${jounce}-bench" modes --ablation build/demo ;;
     body)
         if [ -f "$data/body.glb" ]; then

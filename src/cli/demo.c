@@ -2,7 +2,7 @@
 // out of it as a table.
 //
 // What is simulated is chosen to fit into a few minutes of two cores: parts of the clips, a coarse lattice, half the
-// usual steps in time, two hundred poses. The manifest in the folder says so, and can be edited and built again.
+// usual steps in time, five hundred poses. The manifest in the folder says so, and can be edited and built again.
 #include "base/input.h"
 #include "base/path.h"
 #include "base/try.h"
@@ -35,8 +35,8 @@ typedef struct Size {
 static const Size whole = {.method = jna_volumeLattice,
     .nodes = 3000,
     .substeps = 4,
-    .poses = 200,
-    .epochs = 600,
+    .poses = 500,
+    .epochs = 100,
     .parts = {{"jumping-jacks", 0, JNA_ALL_FRAMES}, {"calisthenics", 0, 120}, {"shadow-boxing", 0, 150},
         {"run", 0, JNA_ALL_FRAMES}, {"jump-and-land", 0, JNA_ALL_FRAMES}}};
 // For tests: everything happens, nothing is good.

@@ -20,9 +20,11 @@ static void PrintShare(double captured)
 static void PrintClip(const jnaEvaluatedClip* clip)
 {
     static const char* const targets[] = {"simulated", "network", "skinned"};
-    printf("  springs              on         rms mm   95 %% mm   soft mm captured     soft   causal     soft  at best "
-           "    "
-           "soft\n");
+    bool all = clip->name[0] == '\0';
+    printf(
+        "  springs              on         rms mm   95 %% mm   soft mm captured     soft   causal     soft%s   left %%"
+        "  at best     soft\n",
+        all ? "  of each" : "");
     for (int i = 0; i < clip->rowCount; ++i) {
         const jnaEvaluationRow* r = &clip->rows[i];
         const jnaEvaluationRow* causal = jnaEvaluatedClip_Find(clip, r->method, r->targets, true);
@@ -37,6 +39,13 @@ static void PrintClip(const jnaEvaluatedClip* clip)
             PrintShare(shown != NULL ? shown->captured : (double)NAN);
             PrintShare(shown != NULL ? shown->capturedSoft : (double)NAN);
         }
+        if (!still && all) {
+            PrintShare(causal != NULL ? causal->meanSoft : r->meanSoft);
+        }
+        if (!still) {
+            const jnaEvaluationRow* shown = causal != NULL ? causal : r;
+            printf(" %8.0f", 100 * sqrt(fmax(1 - shown->capturedSoft, 0)));
+        }
         if (isfinite(r->best)) {
             PrintShare(r->best);
             PrintShare(r->bestSoft);
@@ -48,11 +57,14 @@ static void PrintClip(const jnaEvaluatedClip* clip)
 // Frames that are not like the others: what the fit dropped, and what the simulation did not solve.
 static void PrintFrames(const jnaEvaluatedClip* clip)
 {
+    if (clip->failed > 0) {
+        printf(", %d of %d frames count", clip->frameCount - clip->failed, clip->frameCount);
+        printf(" (the others have no equilibrium, or no room for the flesh)");
+    } else {
+        printf(", %d frames", clip->frameCount);
+    }
     if (clip->dropped > 0) {
         printf(", %d of them dropped by the fit", clip->dropped);
-    }
-    if (clip->failed > 0) {
-        printf(", %d without an equilibrium, or without room for the flesh: they do not count", clip->failed);
     }
     printf("\n");
 }
@@ -61,23 +73,26 @@ static void PrintAll(const jnaEvaluation* e, bool each)
 {
     for (int i = 0; each && i < e->clipCount; ++i) {
         const jnaEvaluatedClip* c = &e->clips[i];
-        printf("%s, %s, %d frames", c->name, c->trained ? "seen" : "unseen", c->frameCount);
+        printf("%s, %s", c->name, c->trained ? "seen" : "unseen");
         PrintFrames(c);
         PrintClip(c);
     }
     if (e->seen.rowCount > 0) {
-        printf("all training clips, %d frames", e->seen.frameCount);
+        printf("all training clips");
         PrintFrames(&e->seen);
         PrintClip(&e->seen);
     }
     if (e->unseen.rowCount > 0) {
-        printf("all unseen clips, %d frames", e->unseen.frameCount);
+        printf("all unseen clips");
         PrintFrames(&e->unseen);
         PrintClip(&e->unseen);
     }
-    printf("captured: fraction of the motion between targets and simulation that the springs follow; soft: over the "
-           "%.0f %% of\nthe vertices that move most against their bones; causal: without knowing the next frame; at "
-           "best: springs per\nvertex fitted to that very clip, so the most that one spring per vertex can do\n",
+    printf(
+        "captured: fraction of the motion between targets and simulation that the springs follow; soft: over the "
+        "%.0f %% of\nthe vertices that move most against their bones; causal: without knowing the next frame; of each: "
+        "mean of the\nclips, causal, soft; left: amplitude that is missing, the root of 1 - captured, causal, soft; at "
+        "best: springs "
+        "per vertex\nfitted to that very clip, so the most that one spring per vertex without a gain can do\n",
         100 * e->softShare);
 }
 

@@ -156,7 +156,7 @@ static void SpringsPerVertexAreFoundAgainAndKept(void** state)
     print_message(
         "springs of their own: per vertex %.4f, modes %.4f, %.4f of the springs within 1 %%\n", vertex, modal, share);
     assert_string_equal(json_string_value(json_object_get(layer, "better")), "vertex");
-    assert_string_equal(json_string_value(json_object_get(layer, "measured_on")), "unseen");
+    assert_string_equal(json_string_value(json_object_get(layer, "measured_on")), "seen");
     json_decref(root);
     assert_true(vertex > 0.99 && modal < vertex - 0.1);
     assert_true(share > 0.99);
@@ -276,13 +276,11 @@ static void EquilibriaCarryTheSpringsAndTeachTheNetwork(void** state)
         Run("new q --figure --layer vertex --motion run=on_dual.npy --quasistatic run=dual_run.npy --quasistatic "
             "jump-and-land=dual_jump-and-land.npy");
     assert_non_null(strstr(outcome.out, "equilibria of 'run': 10676 points"));
-    // Sixty frames of a run say nothing of a jump: it is noticed, and the network does no harm there.
+    // Sixty frames of a run say nothing of a jump. A person is told, but a test clip decides nothing.
     Edit("q", "s/epochs: .*/epochs: 400/");
     outcome = Run("build q --until evaluate");
-    assert_non_null(strstr(outcome.out, "the network is left out: on"));
-    assert_non_null(strstr(outcome.out, "frames of clips that it did not learn from"));
-    Run("bake q --clip jump-and-land --stage target -o network.npy");
-    assert_true(Captured("dual_jump-and-land.npy", "network.npy", "jump-and-land.npy") > -1e-4);
+    assert_null(strstr(outcome.out, "left out"));
+    assert_non_null(strstr(outcome.out, "frames of test clips the network is off by"));
     assert_false(FileExists("q/volume") || FileExists("q/poses") || FileExists("q/motion"));
     json_t* root = Load("q/springs/fit.json");
     assert_string_equal(json_string_value(json_object_get(root, "targets")), "quasistatic");

@@ -43,6 +43,7 @@ SHELVES = [
             "docs/background/method.md",
             "docs/background/springs.md",
             "docs/background/modes.md",
+            "docs/background/poses.md",
             "docs/background/network.md",
             "docs/background/fitting.md",
             "docs/background/volume.md",

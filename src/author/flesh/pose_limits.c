@@ -65,14 +65,13 @@ void jnaDestroyJointLimits(jnaJointLimits* limits)
 }
 
 // Mean of a joint's quaternions over all frames, each taken on the side of the first; the rest pose where there are
-// none. roles: only clips to train on count; NULL: all do.
-static void MeanRotation(
-    const jnaCharacter* c, int clipCount, const jnaClip* clips, const jnaRole* roles, int joint, double mean[4])
+// none.
+static void MeanRotation(const jnaCharacter* c, int clipCount, const jnaClip* clips, int joint, double mean[4])
 {
     double sum[4] = {0, 0, 0, 0}, first[4] = {0, 0, 0, 0};
     bool any = false;
     for (int i = 0; i < clipCount; ++i) {
-        for (int f = 0; (roles == NULL || roles[i] == jna_train) && f < clips[i].frameCount; ++f) {
+        for (int f = 0; f < clips[i].frameCount; ++f) {
             const float* q = clips[i].rotations + 4 * ((size_t)f * (size_t)c->jointCount + (size_t)joint);
             double dot = 0;
             for (int k = 0; k < 4; ++k) {
@@ -95,7 +94,7 @@ void jnaMeanPose(const jnaCharacter* c, int clipCount, const jnaClip* clips, flo
 {
     for (int j = 0; j < c->jointCount; ++j) {
         double mean[4];
-        MeanRotation(c, clipCount, clips, NULL, j, mean);
+        MeanRotation(c, clipCount, clips, j, mean);
         for (int k = 0; k < 4; ++k) {
             rotations[4 * (size_t)j + (size_t)k] = (float)mean[k];
         }
@@ -113,7 +112,7 @@ static void FindRanges(const jnaPoseDef* def, jnaJointLimits* limits)
         limits->high[i] = -DBL_MAX;
     }
     for (int c = 0; c < def->clipCount; ++c) {
-        for (int f = 0; jnaPoseDef_Limits(def, c) && f < def->clips[c].frameCount; ++f) {
+        for (int f = 0; f < def->clips[c].frameCount; ++f) {
             for (int j = 0; j < joints; ++j) {
                 double p[3];
                 const float* q = def->clips[c].rotations + 4 * ((size_t)f * (size_t)joints + (size_t)j);
@@ -209,8 +208,7 @@ jnResult jnaCreateJointLimits(const jnaPoseDef* def, jnaJointLimits* limits, jnE
     }
     jnaRootChain(def->character, inChain);
     for (int j = 0; j < limits->jointCount; ++j) {
-        MeanRotation(
-            def->character, def->clipCount, def->clips, def->limitsOfAll ? NULL : def->roles, j, limits->mean + 4 * j);
+        MeanRotation(def->character, def->clipCount, def->clips, j, limits->mean + 4 * j);
     }
     FindRanges(def, limits);
     FindLimbs(def->character, inChain, limits);
@@ -224,18 +222,22 @@ void jnaDestroyPosePool(jnaPosePool* pool)
     *pool = (jnaPosePool){0};
 }
 
-static bool InPool(const jnaPoseDef* def, int clip, jnaPoolKind kind)
+// Runs are counted over all clips one after another, so that clips of a few frames are held back as often as long ones.
+static bool InPool(const jnaPoseDef* def, size_t frame, jnaPoolKind kind)
 {
-    return kind == jna_poolLimbs ? jnaPoseDef_Limits(def, clip)
-                                 : def->roles[clip] == (kind == jna_poolTrain ? jna_train : jna_test);
+    bool held = def->heldOut > 0 && frame / JNA_HELD_RUN % JNA_HELD_EVERY == JNA_HELD_EVERY - 1;
+    return held == (kind == jna_poolHeld);
 }
 
 jnResult jnaCreatePosePool(
     const jnaPoseDef* def, const jnaJointLimits* limits, jnaPoolKind kind, jnaPosePool* pool, jnError* error)
 {
-    size_t joints = (size_t)limits->jointCount, total = 0, at = 0;
+    size_t joints = (size_t)limits->jointCount, total = 0, at = 0, all = 0, frame = 0;
     for (int c = 0; c < def->clipCount; ++c) {
-        total += InPool(def, c, kind) ? (size_t)def->clips[c].frameCount : 0;
+        all += (size_t)def->clips[c].frameCount;
+    }
+    for (size_t f = 0; f < all; ++f) {
+        total += InPool(def, f, kind);
     }
     *pool = (jnaPosePool){.frameCount = (int)total, .jointCount = (int)joints};
     pool->coordinates = jnaArena_Take(&pool->memory, (int64_t)(total * joints), 3 * sizeof(double));
@@ -247,13 +249,17 @@ jnResult jnaCreatePosePool(
         return result;
     }
     for (int c = 0; c < def->clipCount; ++c) {
-        for (int f = 0; InPool(def, c, kind) && f < def->clips[c].frameCount; ++f, ++at) {
+        for (int f = 0; f < def->clips[c].frameCount; ++f) {
+            if (!InPool(def, frame++, kind)) {
+                continue;
+            }
             pool->clips[at] = c;
             pool->frames[at] = f;
             for (size_t j = 0; j < joints; ++j) {
                 jnaPose_ToCoordinates(def->clips[c].rotations + 4 * ((size_t)f * joints + j), limits->mean + 4 * j,
                     pool->coordinates + 3 * (at * joints + j));
             }
+            at++;
         }
     }
     return jn_ok;

@@ -1,5 +1,8 @@
 // Sampling of training poses.
 //
+// Random poses of a body are drawn from the ranges of its joints (pose_ranges.c); what is said of limbs below is for
+// the joints that are not recognised.
+//
 // Frames of clips are spread by farthest-point sampling, so that a thousand frames of standing do not drown one of
 // bending over. A random pose takes, for every limb on its own, a point on the line between two of that limb's spread
 // frames, a little past its ends too, and keeps it within the widened limits of each joint: shoulder, elbow and hand
@@ -23,16 +26,15 @@
 // Frames of a limb that random poses are mixed from.
 enum { LIMB_FRAMES = 256 };
 
-enum { RANDOM, TRAIN, TEST, SOURCES };
+enum { RANDOM, TRAIN, HELD, SOURCES };
 
 jnaPoseDef jnaDefaultPoseDef(const jnaCharacter* character)
 {
     return (jnaPoseDef){.character = character,
         .count = 5000,
-        .random = 0.5,
-        .fromClips = 0.5,
+        .random = 0.75,
+        .fromClips = 0.25,
         .heldOut = 0.02,
-        .limitsOfAll = true,
         .widen = 0.1,
         .seed = 1};
 }
@@ -41,17 +43,20 @@ jnaPoseDef jnaDefaultPoseDef(const jnaCharacter* character)
 typedef struct Sampler {
     const jnaPoseDef* def;
     jnaJointLimits limits;
-    jnaPosePool pools[SOURCES];
-    int32_t* picks[SOURCES]; // spread frames of the two roles
+    jnaPosePool pools[SOURCES]; // RANDOM has none: it is made from TRAIN
+    int32_t* picks[SOURCES];    // spread frames
     int pickCount[SOURCES];
-    int32_t* limbFrames; // [limbCount][LIMB_FRAMES], frames of the pool of limbs
+    int32_t* limbFrames; // [limbCount][LIMB_FRAMES], frames of the pool to train on
     int* limbFrameCount; // [limbCount]
+    jnaPoseRanges ranges;
+    float *tried, *kept; // [jointCount][4], scratch
     jnaArena arena;
 } Sampler;
 
 static void DestroySampler(Sampler* s)
 {
     jnaDestroyJointLimits(&s->limits);
+    jnaDestroyPoseRanges(&s->ranges);
     for (int i = 0; i < SOURCES; ++i) {
         jnaDestroyPosePool(&s->pools[i]);
     }
@@ -70,7 +75,7 @@ static jnResult SpreadLimbs(Sampler* s, const double* start, double* weights, jn
         for (int j = 0; j < joints; ++j) {
             weights[j] = s->limits.limbs[j] == l ? s->limits.weights[j] : 0;
         }
-        int count = jnaSpreadPoses(&s->pools[RANDOM], weights, start, LIMB_FRAMES, s->limbFrames + l * LIMB_FRAMES);
+        int count = jnaSpreadPoses(&s->pools[TRAIN], weights, start, LIMB_FRAMES, s->limbFrames + l * LIMB_FRAMES);
         if (count < 0) {
             return jnFail(error, jn_outOfMemory, "out of memory for the poses of %d limbs", limbs);
         }
@@ -84,11 +89,17 @@ static jnResult CreateSampler(const jnaPoseDef* def, Sampler* s, jnError* error)
     *s = (Sampler){.def = def};
     jnResult result = jn_ok;
     JN_TRY(jnaCreateJointLimits(def, &s->limits, error));
-    for (int i = 0; i < SOURCES; ++i) {
-        static const jnaPoolKind kinds[SOURCES] = {jna_poolLimbs, jna_poolTrain, jna_poolTest};
-        JN_TRY(jnaCreatePosePool(def, &s->limits, kinds[i], &s->pools[i], error));
+    JN_TRY(jnaCreatePosePool(def, &s->limits, jna_poolTrain, &s->pools[TRAIN], error));
+    JN_TRY(jnaCreatePosePool(def, &s->limits, jna_poolHeld, &s->pools[HELD], error));
+    JN_TRY(jnaCreatePoseRanges(def->character, def->anatomy, &s->ranges, error));
+    if (def->handCount < def->count && !s->ranges.known && s->pools[TRAIN].frameCount == 0) {
+        JN_TRY(jnFail(error, jn_badData,
+            "there is no training clip to read the joints' limits from; add one, or give all %d poses by hand",
+            def->count));
     }
     int joints = def->character->jointCount;
+    s->tried = jnaArena_Take(&s->arena, joints, 4 * sizeof(float));
+    s->kept = jnaArena_Take(&s->arena, joints, 4 * sizeof(float));
     double* start = jnaArena_Take(&s->arena, joints, 3 * sizeof(double));
     double* weights = jnaArena_Take(&s->arena, joints, sizeof(double));
     JN_TRY(jnaArena_Check(&s->arena, "sampling poses", error));
@@ -115,7 +126,8 @@ static double Draw(uint64_t* state)
     return (double)(jnaNextBits(state) >> 11) * 0x1p-53;
 }
 
-static void DrawPose(const Sampler* s, int index, float* rotations)
+// Every limb between two of its frames.
+static void MixLimbs(const Sampler* s, int index, float* rotations)
 {
     const jnaJointLimits* limits = &s->limits;
     int joints = limits->jointCount;
@@ -132,10 +144,11 @@ static void DrawPose(const Sampler* s, int index, float* rotations)
             if (limits->limbs[j] != l) {
                 continue;
             }
-            double p[3];
-            const double* from = s->pools[RANDOM].coordinates + 3 * ((size_t)a * (size_t)joints + (size_t)j);
-            const double* to = s->pools[RANDOM].coordinates + 3 * ((size_t)b * (size_t)joints + (size_t)j);
-            for (int i = 0; i < 3; ++i) {
+            double p[3] = {0};
+            const double* frames = s->pools[TRAIN].coordinates;
+            const double* from = frames + 3 * ((size_t)a * (size_t)joints + (size_t)j);
+            const double* to = frames + 3 * ((size_t)b * (size_t)joints + (size_t)j);
+            for (int i = 0; count > 0 && i < 3; ++i) {
                 double low = limits->low[3 * j + i], high = limits->high[3 * j + i];
                 double margin = s->def->widen * (high - low);
                 p[i] = fmin(fmax(from[i] + t * (to[i] - from[i]), low - margin), high + margin);
@@ -149,6 +162,29 @@ static void RestRoot(const jnaCharacter* c, float* rotations)
 {
     for (int j = jnaRootChain(c, NULL); j >= 0; j = c->joints[j].parent) {
         memcpy(rotations + 4 * j, c->joints[j].rotation, 4 * sizeof(float));
+    }
+}
+
+// A random pose. One in which parts of the body would be far inside each other is drawn again; of those the least
+// impossible is kept.
+static void DrawPose(const Sampler* s, int index, float* rotations)
+{
+    enum { TRIES = 12 };
+    double least = HUGE_VAL;
+    MixLimbs(s, index, rotations);
+    for (int i = 0; s->ranges.known && i < TRIES && least > 1; ++i) {
+        uint64_t seed = jnaMixBits((s->def->seed + 1) * 0x9e3779b97f4a7c15u + (uint64_t)index) + (uint64_t)i;
+        memcpy(s->tried, rotations, 4 * (size_t)s->limits.jointCount * sizeof(float));
+        jnaPoseRanges_Draw(&s->ranges, jnaMixBits(seed), s->tried);
+        RestRoot(s->def->character, s->tried);
+        double overlap = jnaPoseRanges_Overlap(&s->ranges, s->tried);
+        if (overlap < least) {
+            least = overlap;
+            memcpy(s->kept, s->tried, 4 * (size_t)s->limits.jointCount * sizeof(float));
+        }
+    }
+    if (s->ranges.known) {
+        memcpy(rotations, s->kept, 4 * (size_t)s->limits.jointCount * sizeof(float));
     }
 }
 
@@ -168,19 +204,13 @@ static jnResult CheckDef(const jnaPoseDef* def, jnError* error)
         return jnFail(error, jn_badArgument, "%d poses are too few%s", def->count,
             def->handCount > 0 ? " for those given by hand" : "");
     }
-    int frames = 0;
     for (int c = 0; c < def->clipCount; ++c) {
         const jnaClip* clip = &def->clips[c];
-        frames += jnaPoseDef_Limits(def, c) ? clip->frameCount : 0;
         for (size_t i = 0; i < (size_t)clip->frameCount * (size_t)clip->jointCount * 4; ++i) {
             if (!isfinite(clip->rotations[i])) {
                 return jnFail(error, jn_badData, "clip %s: has a rotation that is not finite", clip->name);
             }
         }
-    }
-    if (def->handCount < def->count && frames == 0) {
-        return jnFail(error, jn_badData,
-            "there is no clip to read the joints' limits from; add one, or give all %d poses by hand", def->count);
     }
     if (def->handCount < def->count && !(def->random + def->fromClips > 0)) {
         return jnFail(error, jn_badArgument, "neither random poses nor frames of clips are wanted");
@@ -219,7 +249,7 @@ static jnResult CopyHand(const jnaPoseDef* def, jnaPoseSet* poses, jnError* erro
 static int NextSource(const Sampler* s, const int* taken, int dealt)
 {
     const jnaPoseDef* def = s->def;
-    double heldOut = s->pools[TEST].frameCount > 0 ? def->heldOut : 0, sum = def->random + def->fromClips;
+    double heldOut = s->pools[HELD].frameCount > 0 ? def->heldOut : 0, sum = def->random + def->fromClips;
     double shares[SOURCES] = {(1 - heldOut) * def->random / sum, (1 - heldOut) * def->fromClips / sum, heldOut};
     int best = -1;
     double most = 0;
@@ -247,7 +277,7 @@ static void Deal(const Sampler* s, jnaPoseSet* poses)
         float* rotations = poses->rotations + row * (size_t)count;
         poses->kinds[count] = source == RANDOM ? jna_poseRandom : jna_poseClip;
         poses->clips[count] = poses->frames[count] = -1;
-        poses->heldOut[count] = source == TEST;
+        poses->heldOut[count] = source == HELD;
         if (source == RANDOM) {
             DrawPose(s, taken[RANDOM], rotations);
         } else {

@@ -1,4 +1,5 @@
-// Which poses the flesh is solved in: drawn within the limits of the clips, picked from the clips, given by hand.
+// Which poses the flesh is solved in: drawn within the ranges of joints, picked from clips, given by hand. Only clips
+// to train on come here: a pose must not know what it will be judged by.
 //
 // A pose is the local rotation of every joint. The joints that only say where the body stands, the root chain, are at
 // rest in all of them: what the flesh looks like does not depend on them. The same definition gives the same bytes on
@@ -7,6 +8,7 @@
 
 #include "base/notes.h"
 #include "character/character.h"
+#include "volume/anatomy.h"
 
 typedef enum jnaPoseKind {
     jna_poseRandom = 0,
@@ -18,15 +20,14 @@ typedef enum jnaPoseKind {
 typedef struct jnaPoseDef {
     const jnaCharacter* character;
     int clipCount;
-    const jnaClip* clips; // [clipCount]
-    const jnaRole* roles; // [clipCount]; whole frames of test clips are only held out, never learned from
-    bool limitsOfAll;     // random poses are made from the limbs of test clips as well; true
+    const jnaClip* clips;      // [clipCount], those to train on alone
+    const jnaAnatomy* anatomy; // ranges of the joints that are recognised; NULL: limbs are mixed from the clips
     int handCount;
     const float* hand; // [handCount][jointCount][4], unit quaternions x, y, z, w; NULL for none
     int count;         // poses in all
-    double random;     // share of random poses among those that are learned from; 0.5
-    double fromClips;  // share of frames; 0.5. The two are taken in their ratio
-    double heldOut;    // share of frames of test clips among all poses, for measuring; 0.02
+    double random;     // share of random poses among those that are learned from; 0.75
+    double fromClips;  // share of frames; 0.25. The two are taken in their ratio
+    double heldOut;    // share of frames among all poses that are held back, runs of frames of the clips; 0.02
     double widen;      // how far random poses may go past the clips' limits, share of the range; 0.1
     uint64_t seed;     // 1
 } jnaPoseDef;
@@ -40,7 +41,7 @@ typedef struct jnaPoseSet {
     uint8_t* kinds;   // [count], jnaPoseKind
     int32_t* clips;   // [count], index of the clip or -1
     int32_t* frames;  // [count], frame of that clip or -1
-    uint8_t* heldOut; // [count], 1 where the clip is a test clip
+    uint8_t* heldOut; // [count], 1 for a frame that is held back from training
 } jnaPoseSet;
 
 /// Samples poses: those by hand first, then the others mixed. Ends early, with a note, where the clips have no more

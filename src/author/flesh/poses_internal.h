@@ -3,6 +3,7 @@
 
 #include "flesh/poses.h"
 
+#include "base/affine.h"
 #include "base/arena.h"
 
 /// Poses as numbers: every joint's rotation against its mean, as p = axis * tan(angle / 4) (modified Rodrigues
@@ -28,22 +29,16 @@ typedef struct jnaJointLimits {
     jnaArena memory;
 } jnaJointLimits;
 
-/// Whether random poses may be made from a clip.
-static inline bool jnaPoseDef_Limits(const jnaPoseDef* def, int clip)
-{
-    return def->limitsOfAll || def->roles[clip] == jna_train;
-}
-
 /// Reads means and limits from the clips.
 jnResult jnaCreateJointLimits(const jnaPoseDef* def, jnaJointLimits* limits, jnError* error);
 void jnaDestroyJointLimits(jnaJointLimits* limits);
 
-/// Frames of which clips.
+/// Which frames of the clips.
 typedef enum jnaPoolKind {
-    jna_poolLimbs, // random poses are made from
-    jna_poolTrain,
-    jna_poolTest,
+    jna_poolTrain, // to learn from, and to make random poses from
+    jna_poolHeld,  // held back, in runs of JNA_HELD_RUN frames: one run in JNA_HELD_EVERY
 } jnaPoolKind;
+enum { JNA_HELD_RUN = 16, JNA_HELD_EVERY = 10 };
 
 jnResult jnaCreatePosePool(
     const jnaPoseDef* def, const jnaJointLimits* limits, jnaPoolKind kind, jnaPosePool* pool, jnError* error);
@@ -60,3 +55,61 @@ double jnaPoseDistance(const double* a, const double* b, const double* weights, 
 /// A local rotation as coordinates against the mean, and back.
 void jnaPose_ToCoordinates(const float* rotation, const double* mean, double* coordinates);
 void jnaPose_FromCoordinates(const double* coordinates, const double* mean, float* rotation);
+
+enum { JNA_RANGE_CHAIN = 32, JNA_CAPSULES = 14 };
+
+/// A limb whose joints have known ranges, in axes of the rest pose.
+typedef struct jnaRangeLimb {
+    int side;                     // 0 left, 1 right
+    int girdle, root, hinge, end; // joints; girdle: the collar bone of an arm, or -1
+    double neutral[3], out[3];    // unit: where it points in the anatomical pose; away from the body
+    double along[3], front[3];    // unit: from hinge to end; where the toes point
+    double palm[3];               // unit: where the palm of a hand faces
+    double hingeAxis[3];          // of flexion
+    double toNeutral[4];          // rotation from the rest pose to the anatomical one
+    double straight[4];           // rotation of the hinge that stretches the limb
+} jnaRangeLimb;
+
+/// Joints that bend as one: spine, neck.
+typedef struct jnaRangeChain {
+    int count;
+    int joints[JNA_RANGE_CHAIN];
+} jnaRangeChain;
+
+/// A part of a body, thick and round. Groups: trunk, head, four limbs of three capsules each.
+typedef struct jnaCapsule {
+    int group;
+    int joints[2];      // that carry its ends
+    double ends[2][3];  // at rest
+    double local[2][3]; // in the joints
+    double radius;
+} jnaCapsule;
+
+/// The ranges of a body's joints; see pose_ranges.c.
+typedef struct jnaPoseRanges {
+    const jnaCharacter* character;
+    bool known; // a body of two legs and two arms; otherwise nothing below is there
+    double up[3], front[3], left[3];
+    double* rest;          // [jointCount][4], rotations of the rest pose in the body
+    jnaRangeLimb limbs[4]; // left and right leg, left and right arm
+    jnaRangeChain spine, neck;
+    int capsuleCount;
+    jnaCapsule capsules[JNA_CAPSULES];
+    double atRest[JNA_CAPSULES][JNA_CAPSULES]; // how deep two of them are in each other
+    jnaAffine* matrices;                       // [jointCount], scratch
+    jnaArena memory;
+} jnaPoseRanges;
+
+/// Finds them; anatomy NULL, or of something else than a person: not `known`. Destroy them also after a failure.
+jnResult jnaCreatePoseRanges(
+    const jnaCharacter* character, const jnaAnatomy* anatomy, jnaPoseRanges* ranges, jnError* error);
+void jnaDestroyPoseRanges(jnaPoseRanges* ranges);
+
+/// Draws the recognised joints of a pose; the others stay as they are. rotations: [jointCount][4], local.
+void jnaPoseRanges_Draw(const jnaPoseRanges* ranges, uint64_t seed, float* rotations);
+
+/// pose_overlap.c: capsules of the body at rest.
+jnResult jnaPoseRanges_FindCapsules(jnaPoseRanges* ranges, const jnaAnatomy* anatomy, jnError* error);
+
+/// How deep the parts of the body are in each other in a pose, of what flesh can give way to; above 1 it is impossible.
+double jnaPoseRanges_Overlap(const jnaPoseRanges* ranges, const float* rotations);

@@ -156,8 +156,8 @@ jnResult jnaMeasureSoundness(const jnaVolume* volume, const jnaCharacter* charac
 
 /// Errors of skinning alone and with a network over poses that training did not see.
 typedef struct jnaNetworkReport {
-    jnaSurfaceError skinnedRandom, networkRandom; // validation and test poses that are random or by hand
-    jnaSurfaceError skinnedClip, networkClip;     // validation and test poses from clips
+    jnaSurfaceError skinnedRandom, networkRandom; // validation poses that are random or by hand
+    jnaSurfaceError skinnedClip, networkClip;     // validation poses from clips to train on
     jnaSurfaceError skinnedTest, networkTest;     // poses from clips with role test alone
     jnaSurfaceError skinnedFrames, networkFrames; // frames of those clips, where they are simulated
     jnaSoundness soundness[3];                    // skinned, network, simulated; of a workspace with a volume

@@ -102,13 +102,9 @@ enum { RANDOM, CLIP, TEST, KINDS };
 
 static void CountPair(const jnaPairs* pairs, int pair, const float* given, Tally* tallies)
 {
-    int kind = pairs->kinds[pair] == jna_shapeClip ? CLIP : RANDOM;
+    int kind = pairs->uses[pair] == jna_pairTest ? TEST : pairs->kinds[pair] == jna_shapeClip ? CLIP : RANDOM;
     Count(&tallies[kind], pairs, pair, NULL);
     Count(&tallies[KINDS + kind], pairs, pair, given);
-    if (pairs->uses[pair] == jna_pairTest) {
-        Count(&tallies[TEST], pairs, pair, NULL);
-        Count(&tallies[KINDS + TEST], pairs, pair, given);
-    }
 }
 
 // Skinned, then network, for each of KINDS.

@@ -189,12 +189,13 @@ static json_t* RowsJson(const jnaEvaluatedClip* clip)
     json_t* rows = json_array();
     for (int i = 0; rows != NULL && i < clip->rowCount; ++i) {
         const jnaEvaluationRow* r = &clip->rows[i];
-        json_t* row = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
+        json_t* row = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "method",
             jnaMethodName(r->method), "targets", jnaTargetsName(r->targets), "timing", r->causal ? "causal" : "exact",
             "rms_mm", Number(1e3 * r->rms), "p95_mm", Number(1e3 * r->percentile95), "rms_soft_mm",
             Number(1e3 * r->rmsSoft), "captured", Number(r->captured), "captured_soft", Number(r->capturedSoft),
             "layer_mm", Number(1e3 * r->layer), "layer_soft_mm", Number(1e3 * r->layerSoft), "best", Number(r->best),
-            "best_soft", Number(r->bestSoft));
+            "best_soft", Number(r->bestSoft), "captured_mean", Number(r->mean), "captured_soft_mean",
+            Number(r->meanSoft));
         if (json_array_append_new(rows, row) != 0) {
             json_decref(rows);
             rows = NULL;

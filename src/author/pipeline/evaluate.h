@@ -34,6 +34,7 @@ typedef struct jnaEvaluationRow {
     // `captured` to here is lost by carrying over from other clips; from here to 1 is what such springs cannot do. NaN
     // of methods that are not springs per vertex alone.
     double best, bestSoft;
+    double mean, meanSoft; // of all clips of a kind: the mean of what is captured of each; NaN of a clip
 } jnaEvaluationRow;
 
 /// All ways on one clip.

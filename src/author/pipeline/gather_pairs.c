@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/hash.h"
 #include "base/input.h"
+#include "base/json.h"
 #include "base/path.h"
 #include "base/try.h"
 #include "workspace/shapes.h"
@@ -16,20 +17,45 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { HELD_ONE_IN = 10, RUN_LENGTH = 16 };
 
-static jnaPairUse UseOf(int group, int index, bool isTest)
+// group: name of the clip, not its place among others; "" for poses of none.
+static jnaPairUse UseOf(const char* group, int index, bool isTest)
 {
-    const int32_t key[2] = {group, index};
-    return isTest                                                    ? jna_pairTest
-           : (jnaHash(key, sizeof(key), 0) >> 20) % HELD_ONE_IN == 0 ? jna_pairValidation
-                                                                     : jna_pairTrain;
+    const int32_t key = index;
+    uint64_t hash = jnaHash(&key, sizeof(key), jnaHash(group, strlen(group), 0));
+    return isTest ? jna_pairTest : (hash >> 20) % HELD_ONE_IN == 0 ? jna_pairValidation : jna_pairTrain;
 }
 
-static jnResult AddShapes(const jnaShapes* s, const jnaManifest* m, jnaPairs* pairs, jnError* error)
+// Clips of the manifest by the numbers of clip.npy: the list in poses.json, or the manifest's own. -1: not there.
+// clips: [JNA_MAX_CLIPS]. Returns how many.
+static int ListClips(const jnaWorkspace* w, int* clips)
 {
+    json_t* root = NULL;
+    int count = 0;
+    bool listed =
+        jnaWorkspace_Has(w, "poses/poses.json") && jnaLoadJson(w->path, "poses/poses.json", &root, NULL) == jn_ok;
+    const json_t* names = json_object_get(json_object_get(root, "about"), "clips");
+    listed = listed && json_is_array(names);
+    int total = listed ? (int)json_array_size(names) : w->manifest.clipCount;
+    for (; count < total && count < JNA_MAX_CLIPS; ++count) {
+        const char* name = json_string_value(json_array_get(names, (size_t)count));
+        clips[count] = listed ? -1 : count;
+        for (int i = 0; name != NULL && i < w->manifest.clipCount; ++i) {
+            clips[count] = strcmp(w->manifest.clips[i].name, name) == 0 ? i : clips[count];
+        }
+    }
+    json_decref(root);
+    return count;
+}
+
+static jnResult AddShapes(const jnaShapes* s, const jnaWorkspace* w, jnaPairs* pairs, jnError* error)
+{
+    const jnaManifest* m = &w->manifest;
+    int clips[JNA_MAX_CLIPS], clipCount = ListClips(w, clips);
     size_t joints = (size_t)s->jointCount, vertices = (size_t)s->vertexCount;
     jnaPair* list = calloc((size_t)s->count + 1, sizeof(*list));
     int count = 0;
@@ -42,13 +68,16 @@ static jnResult AddShapes(const jnaShapes* s, const jnaManifest* m, jnaPairs* pa
         if (s->valid != NULL && s->valid[i] != jna_poseSolved) {
             continue;
         }
-        int clip = s->clips != NULL && s->clips[i] >= 0 && s->clips[i] < m->clipCount ? s->clips[i] : -1;
+        int clip = s->clips != NULL && s->clips[i] >= 0 && s->clips[i] < clipCount ? clips[s->clips[i]] : -1;
         bool isTest = clip >= 0 && m->clips[clip].role == jna_test;
+        bool held = !isTest && s->heldOut != NULL && s->heldOut[i] != 0;
         jnaShapeKind kind = clip >= 0 ? jna_shapeClip : s->kinds != NULL ? (jnaShapeKind)s->kinds[i] : jna_shapeRandom;
         list[count++] = (jnaPair){.rotations = s->rotations + (size_t)i * joints * 4,
             .positions = s->positions + (size_t)i * vertices * 3,
             .kind = kind,
-            .use = UseOf(clip, kind == jna_shapeClip ? i / RUN_LENGTH : i, isTest)};
+            .use =
+                held ? jna_pairValidation
+                     : UseOf(clip >= 0 ? m->clips[clip].name : "", kind == jna_shapeClip ? i / RUN_LENGTH : i, isTest)};
     }
     jnResult result = jnaPairs_Add(pairs, count, list, error);
     free(list);
@@ -67,8 +96,7 @@ static jnaPair PairOf(const jnaClip* clip, int frame, const float* positions, jn
         .use = use};
 }
 
-static jnResult AddMotion(
-    const jnaClip* clip, const jnaArray* motion, int index, bool isTest, jnaPairs* pairs, jnError* error)
+static jnResult AddMotion(const jnaClip* clip, const jnaArray* motion, bool isTest, jnaPairs* pairs, jnError* error)
 {
     size_t vertices = (size_t)pairs->vertexCount;
     const float* positions = motion->data;
@@ -78,19 +106,19 @@ static jnResult AddMotion(
         return jnFail(error, jn_outOfMemory, "out of memory for the frames of '%s'", clip->name);
     }
     for (int i = 0; i < count; ++i) {
-        list[i] = PairOf(clip, i, positions + (size_t)i * vertices * 3, UseOf(index, i / RUN_LENGTH, isTest));
+        list[i] = PairOf(clip, i, positions + (size_t)i * vertices * 3, UseOf(clip->name, i / RUN_LENGTH, isTest));
     }
     jnResult result = jnaPairs_Add(pairs, count, list, error);
     free(list);
     return result;
 }
 
-// Whether some clip brings equilibria: then no clip in motion teaches a shape.
+// Whether some clip to train on brings equilibria: then no clip in motion teaches a shape.
 static bool HasEquilibria(const jnaManifest* m)
 {
     bool has = false;
     for (int i = 0; i < m->clipCount; ++i) {
-        has = has || m->clips[i].shapes != NULL;
+        has = has || (m->clips[i].shapes != NULL && m->clips[i].role == jna_train);
     }
     return has;
 }
@@ -125,7 +153,7 @@ static jnResult TakeMotions(jnaWorkspace* w, int* count, jnaPairs* pairs, jnErro
         jnaClipCache kind = HasEquilibria(&w->manifest) ? jna_clipShapes : jna_clipMotion;
         JN_TRY(jnaOpenClipCache(w->path, &clips[i], c, kind, &present, &motion, error));
         if (present && pairs != NULL) {
-            JN_TRY(AddMotion(&clips[i], &motion, i, w->manifest.clips[i].role == jna_test, pairs, error));
+            JN_TRY(AddMotion(&clips[i], &motion, w->manifest.clips[i].role == jna_test, pairs, error));
         }
         *count += present ? clips[i].frameCount : 0;
         jnaCloseArray(&motion);
@@ -157,7 +185,7 @@ jnResult jnaGatherPairs(jnaWorkspace* w, jnaPairs* pairs, jnError* error)
     }
     JN_TRY(jnaCreateCharacterPairs(c, shapes.count + frames, pairs, error));
     if (present) {
-        JN_TRY(AddShapes(&shapes, &w->manifest, pairs, error));
+        JN_TRY(AddShapes(&shapes, w, pairs, error));
     }
     JN_TRY(TakeMotions(w, &ignored, pairs, error));
     HoldSome(pairs);

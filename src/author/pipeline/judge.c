@@ -210,6 +210,8 @@ static jnResult FillRows(const Work* w, const Tally* tallies, jnaEvaluatedClip* 
             .percentile95 = Percentile(t, 0.95),
             .layer = Root(t->layers[0], t->counts[0]),
             .captured = Share(t->squares[0], t->layers[0]),
+            .mean = (double)NAN,
+            .meanSoft = (double)NAN,
             .rmsSoft = Root(t->squares[1], t->counts[1]),
             .layerSoft = Root(t->layers[1], t->counts[1]),
             .capturedSoft = Share(t->squares[1], t->layers[1]),
@@ -405,6 +407,29 @@ static jnResult Prepare(Work* w, jnaEvaluation* e, jnError* error)
     return FindSoft(w, error);
 }
 
+// Clips with much motion outweigh others in sums: the mean over the clips does not know how much they move.
+static void FillMeans(jnaEvaluation* e, jnaEvaluatedClip* all)
+{
+    for (int i = 0; i < all->rowCount; ++i) {
+        jnaEvaluationRow* row = &all->rows[i];
+        double sums[2] = {0};
+        int count = 0;
+        for (int k = 0; k < e->clipCount; ++k) {
+            const jnaEvaluationRow* of =
+                e->clips[k].trained == all->trained
+                    ? jnaEvaluatedClip_Find(&e->clips[k], row->method, row->targets, row->causal)
+                    : NULL;
+            if (of != NULL && isfinite(of->captured) && isfinite(of->capturedSoft)) {
+                sums[0] += of->captured;
+                sums[1] += of->capturedSoft;
+                count++;
+            }
+        }
+        row->mean = count > 0 ? sums[0] / count : (double)NAN;
+        row->meanSoft = count > 0 ? sums[1] / count : (double)NAN;
+    }
+}
+
 jnResult jnaJudge(const jnaTakes* takes, const jnaWay* ways, int wayCount, const jnaEvaluateDef* def, jnaEvaluation* e,
     jnError* error)
 {
@@ -426,6 +451,8 @@ jnResult jnaJudge(const jnaTakes* takes, const jnaWay* ways, int wayCount, const
     }
     JN_TRY(FillRows(&w, w.tallies + wayCount, &e->seen, error));
     JN_TRY(FillRows(&w, w.tallies + 2 * wayCount, &e->unseen, error));
+    FillMeans(e, &e->seen);
+    FillMeans(e, &e->unseen);
 done:
     jnaReleaseArena(&w.arena);
     if (result != jn_ok) {

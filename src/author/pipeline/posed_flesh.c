@@ -19,22 +19,15 @@ void jnaDestroyFleshPose(jnaFleshPose* p)
     *p = (jnaFleshPose){0};
 }
 
-// The mean of the parts to train on; of all clips, whole, where there are none. False: there are no clips at all.
+// The mean of the parts to train on. False: there are none.
 static jnResult FindPose(jnaWorkspace* w, const jnaCharacter* c, float* rotations, bool* any, jnError* error)
 {
     jnaClipParts parts = {0};
-    const jnaClip* clips;
-    int count = 0;
     jnResult result = jn_ok;
-    JN_TRY(jnaWorkspace_Clips(w, &clips, error));
     JN_TRY(jnaCutClips(w, &parts, error));
-    for (int i = 0; i < parts.count; ++i) {
-        if (parts.roles[i] == jna_train) {
-            parts.clips[count++] = parts.clips[i];
-        }
-    }
-    *any = count > 0 || w->manifest.clipCount > 0;
-    jnaMeanPose(c, count > 0 ? count : w->manifest.clipCount, count > 0 ? parts.clips : clips, rotations);
+    jnaClipParts_KeepTraining(&parts);
+    *any = parts.count > 0;
+    jnaMeanPose(c, parts.count, parts.clips, rotations);
 done:
     jnaReleaseArena(&parts.arena);
     return result;
@@ -74,7 +67,7 @@ jnResult jnaFindMeanPose(jnaWorkspace* w, jnaFleshPose* p, jnError* error)
     const jnaVolume* v;
     bool any = false;
     jnaArena arena = {0};
-    *p = (jnaFleshPose){.reason = "there is none"};
+    *p = (jnaFleshPose){.reason = "there is nothing to solve"};
     JN_PASS(jnaWorkspace_Character(w, &c, error));
     JN_PASS(jnaWorkspace_Volume(w, &v, error));
     p->rotations = jnaArena_Give(&arena, c->jointCount, 4 * sizeof(float));

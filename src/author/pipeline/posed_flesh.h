@@ -14,6 +14,6 @@ typedef struct jnaFleshPose {
 } jnaFleshPose;
 void jnaDestroyFleshPose(jnaFleshPose* pose);
 
-/// Solves the equilibrium of the mean pose: of the clips to train on, or of all clips where there are none. Without
-/// clips it is not solved. Destroy it also after a failure.
+/// Solves the equilibrium of the mean pose of the clips to train on. Without such clips it is not solved. Destroy it
+/// also after a failure.
 jnResult jnaFindMeanPose(jnaWorkspace* workspace, jnaFleshPose* pose, jnError* error);

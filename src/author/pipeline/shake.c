@@ -52,23 +52,19 @@ static double DistanceOf(const Search* s, const float* a, const float* b)
     return sum;
 }
 
-// The frame that is farthest from the nearest of the poses so far: of the parts to train on, of all if there are none.
+// The frame of the parts to train on that is farthest from the nearest of the poses so far; the first pose where there
+// are none.
 static const float* FindFarthest(const Search* s)
 {
     const jnaClipParts* parts = &s->parts;
     const float* farthest = s->poses[0];
-    bool trains = false;
     int64_t frames = 0;
     double most = 0;
     for (int i = 0; i < parts->count; ++i) {
-        trains = trains || parts->roles[i] == jna_train;
+        frames += parts->clips[i].frameCount;
     }
     for (int i = 0; i < parts->count; ++i) {
-        frames += !trains || parts->roles[i] == jna_train ? parts->clips[i].frameCount : 0;
-    }
-    for (int i = 0; i < parts->count; ++i) {
-        bool counts = !trains || parts->roles[i] == jna_train;
-        for (int f = 0; counts && f < parts->clips[i].frameCount; f += 1 + (int)(frames / CANDIDATES)) {
+        for (int f = 0; f < parts->clips[i].frameCount; f += 1 + (int)(frames / CANDIDATES)) {
             const float* pose = parts->clips[i].rotations + 4 * (size_t)s->character->jointCount * (size_t)f;
             double distance = HUGE_VAL;
             for (int k = 0; k < s->poseCount; ++k) {
@@ -115,6 +111,7 @@ static jnResult FindPose(
     JN_TRY(jnaArena_Check(&arena, "the pose of a shake", error));
     (void)jnaRootChain(c, s.inChain);
     JN_TRY(jnaCutClips(w, &s.parts, error));
+    jnaClipParts_KeepTraining(&s.parts);
     for (; s.poseCount <= shake - MEAN_SHAKES + 1; ++s.poseCount) {
         s.poses[s.poseCount] = FindFarthest(&s);
     }

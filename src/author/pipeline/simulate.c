@@ -8,6 +8,7 @@
 #include "runtime/for_author.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,22 @@ static jnaJob BeginJob(const jnaSimulation* s, const jnaSimulateDef* def)
     return job;
 }
 
+// The clips that frames are taken from, by name: the numbers in clip.npy. Test clips are not among them.
+static char* DescribePoses(const jnaSimulation* s)
+{
+    json_t* clips = json_array();
+    for (int i = 0; i < s->manifest->clipCount; ++i) {
+        const jnaManifestClip* clip = &s->manifest->clips[i];
+        if (clip->role == jna_train && clip->frames != 0) {
+            json_array_append_new(clips, json_string(clip->name));
+        }
+    }
+    json_t* root = json_pack("{s:o}", "clips", clips);
+    char* text = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
+    json_decref(root);
+    return text;
+}
+
 jnResult jnaSimulatePoses(
     jnaSimulation* s, int count, const jnaSimulateDef* def, jnaJobReport* report, jnaNotes* notes, jnError* error)
 {
@@ -51,6 +68,8 @@ jnResult jnaSimulatePoses(
     jnaPoseSet poses = {0};
     jnaClip clip = {0};
     jnResult result = jn_ok;
+    char* about = DescribePoses(s);
+    JN_TRY(about != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory for the poses"));
     JN_TRY(jnaSimulation_SamplePoses(s, count, &poses, notes, error));
     JN_TRY(jnaPoseSet_ToClip(&poses, s->character, &clip, error));
     JN_TRY(PrepareFolder(def, s->workspace->path, "poses", folder, error));
@@ -65,10 +84,12 @@ jnResult jnaSimulatePoses(
     job.count = poses.count;
     job.arrays = arrays;
     job.arrayCount = sizeof(arrays) / sizeof(arrays[0]);
+    job.about = about;
     JN_TRY(jnaRunJob(&job, report, error));
 done:
     jnaDestroyClip(&clip);
     jnaDestroyPoses(&poses);
+    free(about);
     return result;
 }
 

@@ -247,23 +247,26 @@ jnResult jnaSimulation_SamplePoses(
     jnaPoseDef def = s->manifest->poses;
     def.character = s->character;
     jnaClipParts parts = {0};
+    jnaAnatomy anatomy = {0};
     float* hand;
     JN_PASS(ReadHand(s, &def.handCount, &hand, error));
     jnResult result = jn_ok;
     JN_TRY(jnaCutClips(s->workspace, &parts, error));
+    jnaClipParts_KeepTraining(&parts);
     def.clipCount = parts.count;
     def.clips = parts.clips;
-    def.roles = parts.roles;
     def.hand = hand;
+    JN_TRY(jnaFindAnatomy(s->character, s->volume, &anatomy, error));
+    def.anatomy = &anatomy;
     def.count = count > 0 ? count : jnaManifest_PoseCount(s->manifest);
     JN_TRY(jnaCreatePoses(&def, poses, notes, error));
     for (int i = 0; i < poses->count; ++i) {
         if (poses->clips[i] >= 0) {
             poses->frames[i] += parts.first[poses->clips[i]];
-            poses->clips[i] = parts.index[poses->clips[i]];
         }
     }
 done:
+    jnaDestroyAnatomy(&anatomy);
     jnaReleaseArena(&parts.arena);
     free(hand);
     return result;

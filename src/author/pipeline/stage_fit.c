@@ -542,23 +542,21 @@ static jnResult SaveAccount(const Work* w, const jnaWorkspaceFit* out, jnError* 
     }
     if (root != NULL && out->better != NULL) {
         json_object_set_new(root, "layer",
-            json_pack("{s:s, s:s, s:o, s:o}", "better", out->better, "measured_on", out->unseen ? "unseen" : "seen",
+            json_pack("{s:s, s:s, s:o, s:o}", "better", out->better, "measured_on", "seen",
                 jnaLayerNames[jna_layerVertex], Finite(out->explains[jna_layerVertex]), jnaLayerNames[jna_layerModal],
                 Finite(out->explains[jna_layerModal])));
     }
     return jnaSaveJson(w->takes.workspace->path, "springs/fit.json", root, 9, error);
 }
 
-// Which layer is kept, by clips that nothing was learned from where there are such.
+// Which layer is kept, by the clips that they were learned from: a choice is learning, too.
 static void Choose(const Work* w, const jnaEvaluation* e, jnaWorkspaceFit* out, jnaNotes* notes)
 {
     static const jnaMethod methods[] = {jna_methodVertex, jna_methodModal};
     static const char* const what[] = {"springs per vertex", "springs on modes"};
     const jnaSpringLayer set = w->takes.manifest->springs.layer;
-    out->unseen = e->unseen.rowCount > 0;
     for (int i = 0; i < 2; ++i) {
-        const jnaEvaluationRow* row =
-            jnaEvaluatedClip_Find(out->unseen ? &e->unseen : &e->seen, methods[i], w->kind, false);
+        const jnaEvaluationRow* row = jnaEvaluatedClip_Find(&e->seen, methods[i], w->kind, false);
         out->explains[i] = row != NULL ? row->captured : (double)NAN;
     }
     double vertex = out->explains[jna_layerVertex], modal = out->explains[jna_layerModal];
@@ -570,13 +568,12 @@ static void Choose(const Work* w, const jnaEvaluation* e, jnaWorkspaceFit* out, 
     out->better = jnaLayerNames[better];
     if (set == jna_layerAuto && isfinite(modal)) {
         jnaNotes_Add(notes,
-            "%s are kept: they explain %.2f of the motion of %s clips, %s %.2f (springs.layer in the "
+            "%s are kept: they explain %.2f of the motion of the training clips, %s %.2f (springs.layer in the "
             "manifest fixes it)",
-            what[kept], out->explains[kept], out->unseen ? "unseen" : "trained", what[other], out->explains[other]);
+            what[kept], out->explains[kept], what[other], out->explains[other]);
     } else if (set != jna_layerAuto && worse) {
-        jnaNotes_Add(notes, "springs.layer is %s: %s explain %.2f of the motion of %s clips, %s %.2f",
-            jnaLayerNames[kept], what[kept], out->explains[kept], out->unseen ? "unseen" : "trained", what[other],
-            out->explains[other]);
+        jnaNotes_Add(notes, "springs.layer is %s: %s explain %.2f of the motion of the training clips, %s %.2f",
+            jnaLayerNames[kept], what[kept], out->explains[kept], what[other], out->explains[other]);
     }
 }
 
@@ -689,9 +686,11 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     jnaFitTargets kind = FindTargets(w, def->targets, &trained);
     (void)error;
     for (int i = 0; i < w->manifest.clipCount; ++i) {
-        // The account of a simulated motion, or the imported motion itself. What is learned is judged on test clips
-        // too.
+        // The account of a simulated motion, or the imported motion itself.
         const jnaManifestClip* clip = &w->manifest.clips[i];
+        if (clip->role != jna_train) {
+            continue;
+        }
         bool simulated = clip->motion == NULL && jnaWorkspace_Has(w, "motion/%s/dynamic.json", clip->name);
         jnaStage_Read(stage, w->path, simulated ? "motion/%s/dynamic.json" : "clips/%s/motion.npy", clip->name);
         if (kind == jna_targetsQuasistatic) {

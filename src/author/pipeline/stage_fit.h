@@ -55,7 +55,6 @@ typedef struct jnaWorkspaceFit {
     double uniform[2];    // one stiffness and damping for all vertices
     const char* better;   // of "vertex" and "modal", what explains more; springs.layer `auto` keeps it
     double explains[2];   // fraction of the motion by springs per vertex and by modes; NaN: not learned
-    bool unseen;          // measured on clips that nothing was learned from
     // Springs per vertex fitted to all frames (before) and refitted without the worst (after), compared on the same
     // frames: those that the refit keeps, and all of them.
     double lossBefore, lossAfter;               // mean square of what they leave on the kept frames, m^2

@@ -42,8 +42,8 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     // Records stand for all that their stages made.
     static const char* const others[] = {"stages/import.json", "stages/volume.json", "stages/inside.json",
         "poses/poses.npy", "poses/positions.npy", "poses/valid.npy", "poses/kind.npy", "poses/clip.npy",
-        "network/inputs.npy", "network/ranges.npy", "network/basis.npy", "network/lookup_starts.npy",
-        "network/lookups.npy", NULL};
+        "poses/held_out.npy", "network/inputs.npy", "network/ranges.npy", "network/basis.npy",
+        "network/lookup_starts.npy", "network/lookups.npy", NULL};
     const jnaWorkspace* w = run->workspace;
     (void)error;
     jnaStage_ReadAll(stage, NULL, network);

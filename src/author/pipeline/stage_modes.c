@@ -13,16 +13,12 @@
 
 #include <stdio.h>
 
-// The arrays of the clips that the mean pose is of.
+// The arrays of the clips that the mean pose is of: those to train on.
 static void ReadClips(const jnaWorkspace* w, jnaStage* stage)
 {
-    bool train = false;
-    for (int i = 0; i < w->manifest.clipCount; ++i) {
-        train = train || (w->manifest.clips[i].role == jna_train && w->manifest.clips[i].frames != 0);
-    }
     for (int i = 0; i < w->manifest.clipCount; ++i) {
         const jnaManifestClip* clip = &w->manifest.clips[i];
-        if (!train || clip->role == jna_train) {
+        if (clip->role == jna_train) {
             jnaStage_Read(stage, w->path, "clips/%s/rotations.npy", clip->name);
             jnaStage_Depend(stage, "clip %s %d %d\n", clip->name, clip->first, clip->frames);
         }
@@ -55,6 +51,15 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     return jn_ok;
 }
 
+static bool Trains(const jnaWorkspace* w)
+{
+    bool trains = false;
+    for (int i = 0; i < w->manifest.clipCount; ++i) {
+        trains = trains || (w->manifest.clips[i].role == jna_train && w->manifest.clips[i].frames != 0);
+    }
+    return trains;
+}
+
 // Modes of the mean pose; of the rest pose where the manifest says so or there is no equilibrium to vibrate about.
 static jnResult Find(jnaStageRun* run, const jnaModesDef* def, jnaModes* modes, jnError* error)
 {
@@ -74,7 +79,9 @@ static jnResult Find(jnaStageRun* run, const jnaModesDef* def, jnaModes* modes, 
     if (pose.solved && result != jn_badData) {
         JN_TRY(result == jn_ok ? jn_ok : jnFail(error, result, "%s", why.message));
     } else {
-        if (w->manifest.modesPose == jna_modesMean && w->manifest.clipCount > 0) {
+        if (w->manifest.modesPose == jna_modesMean && !Trains(w) && w->manifest.clipCount > 0) {
+            jnaNotes_Add(run->notes, "the modes are those of the rest pose: no clip has the role `train`");
+        } else if (w->manifest.modesPose == jna_modesMean && w->manifest.clipCount > 0) {
             jnaNotes_Add(run->notes, "the modes are those of the rest pose: in the mean pose of the clips %s",
                 pose.solved ? why.message : pose.reason);
         }

@@ -349,7 +349,7 @@ static void WriteErrors(Report* r)
     jnaReport_Text(r->out, kind != NULL ? kind : "?");
     fprintf(r->out,
         "</code>, has %lld parameters and depends on the pose only. Errors on poses "
-        "that were not used for training, then the frames in which skinning is worst around a shoulder and around a "
+        "that were held back from training, then the frames in which skinning is worst around a shoulder and around a "
         "knee:</p>\n",
         (long long)json_integer_value(json_object_get(r->network, "parameters")));
     fputs("<div class=\"wide\"><table id=\"network-errors\"><tr><th></th><th>poses</th><th>skinned<br>rms "

@@ -70,10 +70,10 @@ void jnaReport_Poses(Report* r)
         held = CountFlags(r->workspace, "poses/held_out.npy", 1);
     fprintf(out, "<p>The equilibrium of the flesh was simulated in <b>%lld</b> poses", count);
     if (random >= 0) {
-        fprintf(out, ", %d of them drawn at random within the joint limits", random);
+        fprintf(out, ", %d of them drawn at random within the ranges of the joints", random);
     }
     if (held > 0) {
-        fprintf(out, ", %d from test clips, used only for measuring", held);
+        fprintf(out, ", %d frames of training clips held back for measuring", held);
     }
     fprintf(out, ". <b>%lld</b> failed%s</p>\n", failed, failed > 0 ? " and are not used for training:" : ".");
     if (failed > 0) {

@@ -35,3 +35,17 @@ jnResult jnaCutClips(jnaWorkspace* w, jnaClipParts* parts, jnError* error)
     }
     return jn_ok;
 }
+
+void jnaClipParts_KeepTraining(jnaClipParts* parts)
+{
+    int count = 0;
+    for (int i = 0; i < parts->count; ++i) {
+        if (parts->roles[i] == jna_train) {
+            parts->clips[count] = parts->clips[i];
+            parts->roles[count] = jna_train;
+            parts->index[count] = parts->index[i];
+            parts->first[count++] = parts->first[i];
+        }
+    }
+    parts->count = count;
+}

@@ -14,3 +14,6 @@ typedef struct jnaClipParts {
 
 /// Cuts them. Destroy them with jnaReleaseArena(&parts->arena), also after a failure.
 jnResult jnaCutClips(jnaWorkspace* workspace, jnaClipParts* parts, jnError* error);
+
+/// Leaves the parts to train on alone: what is learned, chosen or calibrated must not know the others.
+void jnaClipParts_KeepTraining(jnaClipParts* parts);

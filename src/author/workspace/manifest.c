@@ -65,7 +65,8 @@ bool jnaManifest_IsImported(const jnaManifest* manifest)
 {
     bool imported = false;
     for (int i = 0; i < manifest->clipCount; ++i) {
-        imported = imported || manifest->clips[i].motion != NULL || manifest->clips[i].shapes != NULL;
+        const jnaManifestClip* clip = &manifest->clips[i];
+        imported = imported || (clip->role == jna_train && (clip->motion != NULL || clip->shapes != NULL));
     }
     return imported && manifest->modesSource == jna_modesOfMotion;
 }
@@ -74,7 +75,7 @@ bool jnaManifest_Shakes(const jnaManifest* manifest)
 {
     bool ours = true; // flesh that is simulated elsewhere does not swing as ours
     for (int i = 0; i < manifest->clipCount; ++i) {
-        ours = ours && manifest->clips[i].motion == NULL;
+        ours = ours && (manifest->clips[i].motion == NULL || manifest->clips[i].role == jna_test);
     }
     return ours && manifest->springs.shake > 0 && manifest->springs.mode == jna_springsFitted &&
            manifest->springs.layer != jna_layerVertex && !jnaManifest_IsImported(manifest);
@@ -271,7 +272,6 @@ static jnResult ReadValue(const Reader* r, const jnaField* f, const jnaYamlEntry
         *(int*)at = value;
         return jn_ok;
     case jna_fieldFlag:
-    case jna_fieldEither:
         JN_PASS(ReadName(r, f, e, &value));
         *(bool*)at = value != 0;
         return jn_ok;
@@ -322,6 +322,10 @@ static jnResult CheckUnique(const Reader* r, const jnaField* f, const jnaField* 
 // A key without a row, with the keys of its section that it may be a slip of: at most half of its letters differ.
 static jnResult RefuseKey(const Reader* r, const jnaYamlEntry* e)
 {
+    if (strcmp(e->path, "poses.limits") == 0) {
+        return FailAt(r, e->line,
+            "poses.limits is no setting any more: random poses never depend on test clips; remove this line");
+    }
     enum { SHOWN = 3 };
     char text[200] = "";
     const char* dot = strrchr(e->path, '.');

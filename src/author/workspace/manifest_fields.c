@@ -26,7 +26,6 @@ static const char* const methodNames[] = {"auto", "tetgen", "lattice"};
 static const char* const shellNames[] = {"auto", "flesh", "rigid"};
 static const char* const buildNames[] = {"auto", "lean", "average", "heavy"};
 static const char* const holdNames[] = {"dirichlet", "spring"};
-static const char* const limitNames[] = {"train", "all"};
 static const char* const integratorNames[] = {"backward-euler", "bdf2", "generalized-alpha"};
 
 static const jnaManifestClip clip = {.frames = JNA_ALL_FRAMES};
@@ -155,13 +154,12 @@ const jnaField jnaFields[] = {
     {"flesh.contact", jna_fieldFlag, AT(flesh.contact), .sentence = "Self-contact."},
 
     {"poses", jna_fieldSection, .stages = "",
-        .sentence = "Poses in which the flesh is simulated to train the network.\n  random: fraction drawn at random, limb by limb; clips: fraction that are frames of training clips\n  held_out: fraction that are frames of test clips, used only for measuring\n  widen: how far random poses exceed the joint limits of the clips, as a fraction of the range\n  limits: joint limits from all clips, or from training clips only (train)\n  file: poses of your own, .npy (poses, joints, 4), local quaternions x, y, z, w"},
+        .sentence = "Poses in which the flesh is simulated to train the network.\n  random: fraction drawn at random from the ranges of human joints, or limb by limb from the training clips where no\n    body is recognised; clips: fraction that are frames of training clips\n  held_out: fraction that are frames of training clips, used only for measuring\n  widen: how far random poses exceed the joint limits of the clips where no body is recognised, as a fraction of the range\n  file: poses of your own, .npy (poses, joints, 4), local quaternions x, y, z, w"},
     {"poses.count", jna_fieldCount, AT(poses.count), 0, 1, 1e7, .sentence = "Number of poses; default 5000, or 300 for the built-in figure."},
     {"poses.random", jna_fieldNumber, AT(poses.random), 0, 0, 1, .sentence = "Fraction of training poses that are random."},
     {"poses.clips", jna_fieldNumber, AT(poses.fromClips), 0, 0, 1, .sentence = "Fraction of training poses that are frames of clips; only the ratio to `random` matters."},
-    {"poses.held_out", jna_fieldNumber, AT(poses.heldOut), 0, 0, 0.9, .sentence = "Fraction of poses that are frames of test clips, used only for measuring."},
-    {"poses.widen", jna_fieldNumber, AT(poses.widen), 0, 0, 1, .sentence = "How far random poses exceed the joint limits of the clips, as a fraction of the range."},
-    {"poses.limits", jna_fieldEither, AT(poses.limitsOfAll), 0, NAMES(limitNames), .sentence = "Joint limits of random poses: from all clips, or from training clips only."},
+    {"poses.held_out", jna_fieldNumber, AT(poses.heldOut), 0, 0, 0.9, .sentence = "Fraction of poses that are frames of training clips held back: they decide when training stops, and measure it."},
+    {"poses.widen", jna_fieldNumber, AT(poses.widen), 0, 0, 1, .sentence = "How far random poses exceed the joint limits of the training clips, as a fraction of the range, where no body is recognised."},
     {"poses.seed", jna_fieldSeed, AT(poses.seed), 0, 0, 0x1p53, .sentence = "Random seed."},
     {"poses.file", jna_fieldText, AT(poseFile), 0, 1, PATH, .sentence = "Poses by hand, .npy (poses, joints, 4), local quaternions x, y, z, w."},
 
@@ -170,11 +168,11 @@ const jnaField jnaFields[] = {
     {"network.epochs", jna_fieldCount, AT(network.epochs), 0, 0, 1e6, .stages = "", .note = "0: by the number of poses", .sentence = "Training epochs; 0: chosen by the number of poses."},
 
     {"modes", jna_fieldSection, .stages = "modes",
-        .sentence = "Vibration modes of the flesh, which move with springs.\n  source: flesh (computed from its material), or motion (found in the imported motion; nothing is simulated)\n  count: maximum number, lowest frequency first; cutoff: maximum frequency, hertz\n  pose: that they vibrate about: the mean of the clips, or rest\n  damping_ratio: of all modes; 0: the damping of the flesh"},
+        .sentence = "Vibration modes of the flesh, which move with springs.\n  source: flesh (computed from its material), or motion (found in the imported motion; nothing is simulated)\n  count: maximum number, lowest frequency first; cutoff: maximum frequency, hertz\n  pose: that they vibrate about: the mean of the training clips, or rest\n  damping_ratio: of all modes; 0: the damping of the flesh"},
     {"modes.source", jna_fieldChoice, AT(modesSource), 0, NAMES(sourceNames), .stages = "fit export evaluate report", .sentence = "Where modes come from: the vibrations of the flesh, or the imported motion (then nothing is simulated)."},
     {"modes.count", jna_fieldCount, AT(modes.count), 0, 1, 256, .sentence = "Maximum number of modes."},
     {"modes.cutoff", jna_fieldNumber, AT(modes.cutoff), 0, 0.1, 1000, .sentence = "Maximum frequency, hertz."},
-    {"modes.pose", jna_fieldChoice, AT(modesPose), 0, NAMES(poseNames), .sentence = "Pose that the modes vibrate about: the mean of the training clips (of all clips if there are none), or the rest pose."},
+    {"modes.pose", jna_fieldChoice, AT(modesPose), 0, NAMES(poseNames), .sentence = "Pose that the modes vibrate about: the mean of the training clips, or the rest pose (which it is without training clips)."},
     {"modes.damping_ratio", jna_fieldNumber, AT(modes.ratio), 0, 0, 10, .sentence = "Damping ratio of modes of soft flesh, those of tense muscle have up to twice that; 0: the damping of the flesh."},
 
     {"springs", jna_fieldSection, .stages = "export",
@@ -268,7 +266,6 @@ void jnaField_Print(const jnaField* field, const void* base, FILE* file)
     case jna_fieldChoice:
         fputs(field->names[*(const int*)at], file);
         break;
-    case jna_fieldEither:
         fputs(field->names[*(const bool*)at], file);
         break;
     case jna_fieldCap:

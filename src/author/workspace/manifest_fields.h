@@ -17,7 +17,6 @@ typedef enum jnaFieldKind {
     jna_fieldSeed,    // uint64_t
     jna_fieldFlag,    // bool, true or false
     jna_fieldChoice,  // an enum, by name
-    jna_fieldEither,  // bool, by two names
     jna_fieldCap,     // jnaCap: off, a multiple, or metres
 } jnaFieldKind;
 

@@ -58,7 +58,7 @@ static bool IsLeftOut(const jnaField* f, const void* base, const void* standard)
         return *(char* const*)own == NULL;
     }
     bool whole = f->kind == jna_fieldCount || f->kind == jna_fieldChoice;
-    bool flag = f->kind == jna_fieldFlag || f->kind == jna_fieldEither;
+    bool flag = f->kind == jna_fieldFlag;
     size_t size = whole ? sizeof(int) : flag ? sizeof(bool) : sizeof(double);
     return (f->flags & JNA_FIELD_OMITTED) != 0 && memcmp(own, other, size) == 0;
 }
@@ -205,7 +205,6 @@ static void PutRange(FILE* file, const jnaField* f)
         fputs("`true`, `false`", file);
         break;
     case jna_fieldChoice:
-    case jna_fieldEither:
         for (int i = 0; i < f->nameCount; ++i) {
             fprintf(file, "%s`%s`", i > 0 ? ", " : "", f->names[i]);
         }

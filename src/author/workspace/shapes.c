@@ -9,10 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { POSES, POSITIONS, VALID, KIND, CLIP, FILE_COUNT };
-static const char* const names[FILE_COUNT] = {
-    "poses/poses.npy", "poses/positions.npy", "poses/valid.npy", "poses/kind.npy", "poses/clip.npy"};
-static const jnaScalar scalars[FILE_COUNT] = {jna_float32, jna_float32, jna_uint8, jna_uint8, jna_int32};
+enum { POSES, POSITIONS, VALID, KIND, CLIP, HELD_OUT, FILE_COUNT };
+static const char* const names[FILE_COUNT] = {"poses/poses.npy", "poses/positions.npy", "poses/valid.npy",
+    "poses/kind.npy", "poses/clip.npy", "poses/held_out.npy"};
+static const jnaScalar scalars[FILE_COUNT] = {jna_float32, jna_float32, jna_uint8, jna_uint8, jna_int32, jna_uint8};
 #define UNIT_TOLERANCE 1e-2
 
 static jnResult OpenOne(
@@ -90,6 +90,7 @@ jnResult jnaOpenShapes(
     shapes->valid = shapes->arrays[VALID].data;
     shapes->kinds = shapes->arrays[KIND].data;
     shapes->clips = shapes->arrays[CLIP].data;
+    shapes->heldOut = shapes->arrays[HELD_OUT].data;
     JN_TRY(CheckNumbers(shapes, error));
 done:
     if (result != jn_ok) {

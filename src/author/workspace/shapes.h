@@ -5,7 +5,9 @@
 //   positions.npy  float32 (poses, vertices, 3)  welded vertices in the character's order, metres
 //   valid.npy      uint8 (poses)                 jnaPoseState; absent: all are solved
 //   kind.npy       uint8 (poses)                 jnaShapeKind; absent: all random
-//   clip.npy       int32 (poses)                 clip of the manifest that a frame is from, -1 for none; absent: none
+//   clip.npy       int32 (poses)                 clip that a frame is from, -1 for none; absent: none. A number in the
+//                                                list about.clips of poses.json; without that, in the manifest's
+//   held_out.npy   uint8 (poses)                 1: held back from training; absent: none is
 #pragma once
 
 #include "base/npy.h"
@@ -23,7 +25,8 @@ typedef struct jnaShapes {
     const uint8_t* valid;   // [count], jnaPoseState; NULL: all are solved
     const uint8_t* kinds;   // [count]; NULL: all random
     const int32_t* clips;   // [count]; NULL: none is from a clip
-    jnaArray arrays[5];     // what jnaOpenShapes mapped
+    const uint8_t* heldOut; // [count]; NULL: none is
+    jnaArray arrays[6];     // what jnaOpenShapes mapped
 } jnaShapes;
 
 /// Maps the shapes of a workspace and checks them against its character. *present is false where there are none.

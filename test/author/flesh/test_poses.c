@@ -10,7 +10,6 @@
 typedef struct Scene {
     jnaCharacter character;
     jnaClipList clips;
-    jnaRole roles[16];
 } Scene;
 
 static int MakeScene(void** state)
@@ -26,7 +25,6 @@ static int MakeScene(void** state)
             return -1;
         }
         scene.clips.count++;
-        scene.roles[i] = i == 1 ? jna_test : jna_train;
     }
     *state = &scene;
     return 0;
@@ -45,7 +43,6 @@ static jnaPoseDef DefOf(const Scene* scene)
     jnaPoseDef def = jnaDefaultPoseDef(&scene->character);
     def.clipCount = scene->clips.count;
     def.clips = scene->clips.clips;
-    def.roles = scene->roles;
     def.count = 400;
     def.heldOut = 0.05;
     return def;
@@ -71,9 +68,9 @@ static void TheMixtureIsAsAskedInEveryBeginning(void** state)
         random += poses.kinds[i] == jna_poseRandom;
         heldOut += poses.heldOut[i];
         ASSERT_NEAR(heldOut, 0.05 * (i + 1), 1.5);
-        ASSERT_NEAR(random, 0.475 * (i + 1), 1.5);
+        ASSERT_NEAR(random, 0.7125 * (i + 1), 1.5);
         assert_true((poses.clips[i] >= 0) == (poses.kinds[i] == jna_poseClip));
-        assert_int_equal(poses.heldOut[i], poses.clips[i] == 1);
+        assert_true(poses.heldOut[i] == 0 || poses.kinds[i] == jna_poseClip);
     }
     jnaPoseSet shorter;
     def.count = 150;
@@ -145,33 +142,45 @@ static void RandomPosesStayWithinTheWidenedLimitsAndUseThem(void** state)
     jnaDestroyPoses(&poses);
 }
 
-static void ClipsSetNoLimitsUnlessTheyMay(void** state)
+// Runs of frames are held back, and neither learned from nor mixed into random poses.
+static void FramesHeldBackAreWholeRunsAndNoOthers(void** state)
 {
-    Scene* scene = *state;
+    const Scene* scene = *state;
     jnaPoseDef def = DefOf(scene);
-    def.limitsOfAll = false;
-    jnaJointLimits before, after;
+    jnaJointLimits limits;
+    jnaPosePool pools[2];
     jnError error;
-    assert_int_equal(jnaCreateJointLimits(&def, &before, &error), jn_ok);
-    jnaClip* clip = &scene->clips.clips[1];
-    size_t size = (size_t)clip->frameCount * (size_t)clip->jointCount * 4;
-    float* kept = malloc(size * sizeof(float));
-    memcpy(kept, clip->rotations, size * sizeof(float));
-    for (size_t i = 0; i < size; i += 4) {
-        clip->rotations[i] = 1;
-        clip->rotations[i + 1] = clip->rotations[i + 2] = clip->rotations[i + 3] = 0;
+    assert_int_equal(jnaCreateJointLimits(&def, &limits, &error), jn_ok);
+    assert_int_equal(jnaCreatePosePool(&def, &limits, jna_poolTrain, &pools[0], &error), jn_ok);
+    assert_int_equal(jnaCreatePosePool(&def, &limits, jna_poolHeld, &pools[1], &error), jn_ok);
+    int total = 0, starts = 0;
+    for (int c = 0; c < def.clipCount; ++c) {
+        total += def.clips[c].frameCount;
     }
-    assert_int_equal(jnaCreateJointLimits(&def, &after, &error), jn_ok);
-    assert_memory_equal(before.low, after.low, 3 * (size_t)before.jointCount * sizeof(double));
-    assert_memory_equal(before.high, after.high, 3 * (size_t)before.jointCount * sizeof(double));
-    jnaDestroyJointLimits(&after);
-    def.limitsOfAll = true;
-    assert_int_equal(jnaCreateJointLimits(&def, &after, &error), jn_ok);
-    assert_memory_not_equal(before.high, after.high, 3 * (size_t)before.jointCount * sizeof(double));
-    memcpy(clip->rotations, kept, size * sizeof(float));
-    free(kept);
-    jnaDestroyJointLimits(&before);
-    jnaDestroyJointLimits(&after);
+    assert_int_equal(pools[0].frameCount + pools[1].frameCount, total);
+    ASSERT_NEAR(pools[1].frameCount, total / JNA_HELD_EVERY, JNA_HELD_RUN);
+    for (int i = 0; i < pools[1].frameCount; ++i) {
+        bool follows =
+            i > 0 && (pools[1].clips[i] != pools[1].clips[i - 1] || pools[1].frames[i] == pools[1].frames[i - 1] + 1);
+        starts += !follows;
+    }
+    assert_true(starts <= pools[1].frameCount / JNA_HELD_RUN + 1);
+    jnaPoseSet poses = Sample(&def);
+    for (int i = 0; i < poses.count; ++i) {
+        for (int k = 0; poses.kinds[i] == jna_poseClip && k < pools[1].frameCount; ++k) {
+            bool same = poses.clips[i] == pools[1].clips[k] && poses.frames[i] == pools[1].frames[k];
+            assert_true(!same || poses.heldOut[i] != 0);
+        }
+    }
+    jnaDestroyPoses(&poses);
+    // Nothing is held back where nothing is asked for.
+    jnaDestroyPosePool(&pools[1]);
+    def.heldOut = 0;
+    assert_int_equal(jnaCreatePosePool(&def, &limits, jna_poolHeld, &pools[1], &error), jn_ok);
+    assert_int_equal(pools[1].frameCount, 0);
+    jnaDestroyPosePool(&pools[0]);
+    jnaDestroyPosePool(&pools[1]);
+    jnaDestroyJointLimits(&limits);
 }
 
 static void EachPickIsTheFarthestFromThoseBefore(void** state)
@@ -223,10 +232,8 @@ static void CopiesAreNotPickedAndTheEndIsTold(void** state)
             scene->clips.clips[0].rotations + (f / 2) * 9 * clip.jointCount * 4,
             (size_t)clip.jointCount * 4 * sizeof(float));
     }
-    jnaRole role = jna_train;
     def.clipCount = 1;
     def.clips = &clip;
-    def.roles = &role;
     def.random = 0;
     jnaPoseSet poses;
     jnaNotes notes = {0};
@@ -300,12 +307,11 @@ static void TheSeedDecidesAndTheBytesAreTheSameEverywhere(void** state)
         }
     }
     jnaClip clip = {.frameCount = 4, .jointCount = 3, .rotations = rotations[0][0]};
-    jnaRole role = jna_train;
     jnaPoseDef small = jnaDefaultPoseDef(&character);
     small.clipCount = 1;
     small.clips = &clip;
-    small.roles = &role;
     small.count = 100;
+    small.random = small.fromClips = 0.5;
     poses = Sample(&small);
     uint64_t hash = jnaHash(poses.rotations, 100 * 3 * 4 * sizeof(float), 0);
     if (hash != 0x802f1fd5f4e96fc1u) {
@@ -322,7 +328,7 @@ static void WhatCannotBeSampledIsRefusedInWords(void** state)
     jnError error;
     def.clipCount = 0;
     assert_int_equal(jnaCreatePoses(&def, &poses, NULL, &error), jn_badData);
-    assert_non_null(strstr(error.message, "no clip"));
+    assert_non_null(strstr(error.message, "no training clip"));
     def = DefOf(scene);
     def.count = 0;
     assert_int_equal(jnaCreatePoses(&def, &poses, NULL, &error), jn_badArgument);
@@ -469,7 +475,7 @@ int main(void)
         cmocka_unit_test(TheMixtureIsAsAskedInEveryBeginning),
         cmocka_unit_test(FramesAreThoseOfTheirClipWithTheRootAtRest),
         cmocka_unit_test(RandomPosesStayWithinTheWidenedLimitsAndUseThem),
-        cmocka_unit_test(ClipsSetNoLimitsUnlessTheyMay),
+        cmocka_unit_test(FramesHeldBackAreWholeRunsAndNoOthers),
         cmocka_unit_test(EachPickIsTheFarthestFromThoseBefore),
         cmocka_unit_test(CopiesAreNotPickedAndTheEndIsTold),
         cmocka_unit_test(PosesByHandComeFirst),

@@ -145,6 +145,9 @@ static void MotionOfSpringsIsCaptured(void** state)
         assert_non_null(r);
         assert_true(r->captured > 0.999 && r->capturedSoft > 0.999 && r->layer > 1e-3);
         assert_true(causal->captured < r->captured && causal->captured > 0.5);
+        // The mean of one clip is that clip's.
+        assert_true(fabs(r->mean - r->captured) < 1e-12 && fabs(causal->meanSoft - causal->capturedSoft) < 1e-12);
+        assert_true(isnan(jnaEvaluatedClip_Find(&e.clips[0], methods[i], jna_targetsQuasistatic, false)->mean));
         assert_true(methods[i] == jna_methodVertex ? r->best > 0.999 && r->bestSoft > 0.999 : isnan(r->best));
     }
     const jnaEvaluationRow* skinned = jnaEvaluatedClip_Find(&e.clips[0], jna_methodSkinned, jna_targetsSkinned, false);

@@ -42,7 +42,6 @@ static void ASectionThatLeavesKeysOutKeepsTheirDefaults(void** state)
     assert_int_equal(m.springs.mode, jna_springsFitted);
     assert_true(m.springs.cap.kind == jna_capFlesh && m.springs.cap.value == 2);
     assert_int_equal(m.volume.method, standard.volume.method);
-    assert_true(m.poses.limitsOfAll);
     assert_int_equal(m.network.kind, jn_networkPca);
     assert_int_equal(m.modes.count, 64);
     jnaDestroyManifest(&m);

@@ -249,8 +249,7 @@ static void AManifestComesBackAsWritten(void** state)
                     "  regions:\n"
                     "    - {region: calf, rigid: true}\n"
                     "flesh: {gravity: 9.81, drag: 2, integrator: bdf2, substeps: 4, contact: false}\n"
-                    "poses: {count: 70, random: 0.25, clips: 0.75, held_out: 0.1, widen: 0.3, seed: 9, file: h.npy, "
-                    "limits: train}\n"
+                    "poses: {count: 70, random: 0.25, clips: 0.75, held_out: 0.1, widen: 0.3, seed: 9, file: h.npy}\n"
                     "network: {kind: pca, epochs: 12}\n"
                     "volume: {method: lattice, nodes: 800}\n"
                     "springs:\n"
@@ -304,7 +303,7 @@ static void AManifestComesBackAsWritten(void** state)
         assert_false(m.flesh.contact);
         assert_int_equal(jnaManifest_PoseCount(&m), 70);
         assert_true(m.poses.random == 0.25 && m.poses.fromClips == 0.75 && m.poses.heldOut == 0.1);
-        assert_true(m.poses.widen == 0.3 && m.poses.seed == 9 && !m.poses.limitsOfAll);
+        assert_true(m.poses.widen == 0.3 && m.poses.seed == 9);
         assert_string_equal(m.poseFile, "h.npy");
         assert_int_equal(m.network.kind, jn_networkPca);
         assert_int_equal(m.springs.mode, jna_springsJoints);
