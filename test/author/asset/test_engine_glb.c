@@ -297,6 +297,80 @@ static void TheSmallFileGivesTheSameWeightsLive(void** state)
     jnaCloseAsset(&live);
 }
 
+// What an impulse changes of how fast the weights of modes change, [modes].
+static void Hit(jnCharacter* c, int vertex, const float* center, float radius, float* change)
+{
+    const jnAsset* a = jnCharacter_Asset(c);
+    float before[PLAYER_WEIGHTS], after[PLAYER_WEIGHTS], velocity[3] = {0.4f, -0.7f, 1.1f};
+    jnCharacter_Evaluate(c, 1, &(jnCharacterOutput){.weightRates = before});
+    if (center == NULL) {
+        jnCharacter_AddImpulse(c, vertex, velocity);
+    } else {
+        jnCharacter_AddImpulseSphere(c, center, radius, velocity);
+    }
+    jnCharacter_Evaluate(c, 1, &(jnCharacterOutput){.weightRates = after});
+    for (int k = 0; k < a->modeCount; ++k) {
+        float scale = a->weightScales != NULL ? a->weightScales[a->componentCount + k] : 1.0f;
+        change[k] = (after[a->componentCount + k] - before[a->componentCount + k]) / scale;
+    }
+}
+
+// Impulses at all vertices, on the character and on the file beside its .glb: the root of the mean square that they
+// differ by, as a fraction. radius 0: at the vertex alone.
+static double HitsDiffer(jnCharacter* whole, jnCharacter* live, float radius, const float* positions)
+{
+    double difference = 0, all = 0;
+    for (int v = 0; v < asset->vertexCount; ++v) {
+        float there[PLAYER_WEIGHTS], here[PLAYER_WEIGHTS];
+        const float* center = radius > 0 ? positions + 3 * v : NULL;
+        Hit(whole, v, center, radius, there);
+        Hit(live, v, center, radius, here);
+        for (int k = 0; k < asset->modeCount; ++k) {
+            difference += pow((double)there[k] - (double)here[k], 2);
+            all += (double)there[k] * (double)there[k];
+        }
+    }
+    assert_true(all > 0);
+    return sqrt(difference / all);
+}
+
+static void TheSmallFileCanBeHit(void** state)
+{
+    (void)state;
+    jnaAssetFile file;
+    jnaEngineDef def = jnaDefaultEngineDef(asset);
+    jnCharacter* c[2];
+    float* positions = malloc(3 * sizeof(float) * (size_t)asset->vertexCount);
+    def.bytes = bytes;
+    def.sidecar = JN_BINARY_DIR "/seed-hits.jounce"; // for the fuzzer, too
+    MustExport("hit.glb", &def);
+    assert_int_equal(jnaOpenAsset(def.sidecar, &file, NULL), jn_ok);
+    assert_int_equal(file.asset->hitVertexCount, asset->vertexCount);
+    for (int i = 0; i < 2; ++i) {
+        jnCharacterDef how = jnDefaultCharacterDef(i == 0 ? asset : file.asset);
+        double origin[3] = {1e5, 0, -2e4};
+        assert_int_equal(jnCreateCharacter(&how, &c[i], NULL), jn_ok);
+        for (int n = 0; n < 8; ++n) {
+            float r[4 * TUBE_JOINTS], t[3 * TUBE_JOINTS], s[3 * TUBE_JOINTS];
+            jnAsset_SampleClip(asset, 0, n / 30.0, r, t, s);
+            jnCharacterInput input = {
+                .h = 1.0f / 30, .pose = {.rotations = r, .translations = t, .scales = s, .origin = origin}};
+            jnCharacter_Step(
+                c[i], &input, &(jnCharacterOutput){.positions = i == 0 ? positions : NULL, .welded = true});
+        }
+    }
+    double vertex = HitsDiffer(c[0], c[1], 0, positions), small = HitsDiffer(c[0], c[1], 0.05f, positions);
+    double large = HitsDiffer(c[0], c[1], 0.2f, positions);
+    print_message("off by %.3f at a vertex, %.3f within 5 cm, %.3f within 20 cm\n", vertex, small, large);
+    ASSERT_AT_MOST(vertex, 0.2);
+    ASSERT_AT_MOST(small, 0.15);
+    ASSERT_AT_MOST(large, 0.05);
+    jnDestroyCharacter(c[0]);
+    jnDestroyCharacter(c[1]);
+    jnaCloseAsset(&file);
+    free(positions);
+}
+
 static void ExpectRefusal(const jnaAssetDef* def, const char* words)
 {
     jnAsset* other;
@@ -504,6 +578,7 @@ int main(void)
         cmocka_unit_test(TargetsHaveNamesAndWeightsAreWithinOne),
         cmocka_unit_test(ABudgetLeavesOutTheLastTargets),
         cmocka_unit_test(TheSmallFileGivesTheSameWeightsLive),
+        cmocka_unit_test(TheSmallFileCanBeHit),
         cmocka_unit_test(WhatIsNoMorphTargetIsRefused),
         cmocka_unit_test(FewerJointsCostWhatIsPrinted),
         cmocka_unit_test(TheCharactersOwnFileKeepsWhatItHas),
