@@ -352,7 +352,8 @@ static jnResult ReadInfo(jnAssetBlock* block, const char* bytes, jnError* error)
     return jn_ok;
 }
 
-// Items that a section must have; those of INFJ, INFW and RNGF follow from sections that come before.
+// Items that a section must have; those of INFJ, INFW and RNGF follow from sections that come before, which a file without
+// a surface need not have.
 static uint64_t CountItems(const jnAssetBlock* block, const Rule* rule, uint64_t size)
 {
     const jnAsset* a = &block->view;
@@ -367,7 +368,7 @@ static uint64_t CountItems(const jnAssetBlock* block, const Rule* rule, uint64_t
     case count_blockStarts:
         return blocks + 1;
     case count_influences:
-        return (uint64_t)a->influenceStarts[blocks] * JN_LANES;
+        return a->influenceStarts != NULL ? (uint64_t)a->influenceStarts[blocks] * JN_LANES : 0;
     case count_files:
         return (uint64_t)a->fileVertexCount;
     case count_triangles:
@@ -375,7 +376,7 @@ static uint64_t CountItems(const jnAssetBlock* block, const Rule* rule, uint64_t
     case count_ringStarts:
         return quads + 1;
     case count_rings:
-        return (uint64_t)a->ringStarts[quads];
+        return a->ringStarts != NULL ? (uint64_t)a->ringStarts[quads] : 0;
     case count_parts:
         return (uint64_t)a->partCount;
     case count_followers: {

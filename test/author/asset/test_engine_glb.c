@@ -8,6 +8,7 @@
 #include "asset/engine_glb.h"
 #include "asset/glb_buffer.h"
 #include "jounce/character.h"
+#include "runtime/for_author.h"
 
 enum { MOST_VERTICES = 2 * TUBE_SPRINGS, SHOWN = 10 };
 #define NEAR_ENOUGH 1e-4   // metres
@@ -371,6 +372,37 @@ static void TheSmallFileCanBeHit(void** state)
     free(positions);
 }
 
+// Sections of a surface in a file that has none: refused, whichever it is, or of no effect.
+static void AFileWithoutASurfaceMayHaveAnySection(void** state)
+{
+    (void)state;
+    static const char* const ids[] = {"POSN", "INFS", "INFJ", "INFW", "STIF", "DAMP", "WELD", "NGRP", "TRIS", "RNGS",
+        "RNGF", "UVS0", "VORD", "PART", "CLPS", "CLPD", "FOLW", "TARG"};
+    jnaEngineDef def = jnaDefaultEngineDef(asset);
+    jnaAssetFile file;
+    def.bytes = bytes;
+    def.sidecar = "renamed.weights.jounce";
+    MustExport("renamed.glb", &def);
+    assert_int_equal(jnaOpenAsset(def.sidecar, &file, NULL), jn_ok);
+    char* copy = malloc(file.size);
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); ++i) {
+        jnAssetHeader header;
+        jnAsset* loaded = NULL;
+        memcpy(copy, file.bytes, file.size);
+        memcpy(&header, copy, sizeof(header));
+        for (size_t n = 0; n < header.sectionCount; ++n) {
+            char* entry = copy + sizeof(header) + n * sizeof(jnAssetEntry);
+            memcpy(entry, memcmp(entry, "WSCL", 4) == 0 ? ids[i] : entry, 4);
+        }
+        header.checksum = jnAssetChecksum(copy, file.size);
+        memcpy(copy, &header, sizeof(header));
+        (void)jnLoadAsset(&(jnAssetDef){.bytes = copy, .size = file.size}, &loaded, NULL);
+        jnDestroyAsset(loaded);
+    }
+    free(copy);
+    jnaCloseAsset(&file);
+}
+
 static void ExpectRefusal(const jnaAssetDef* def, const char* words)
 {
     jnAsset* other;
@@ -397,13 +429,38 @@ static void WhatIsNoMorphTargetIsRefused(void** state)
     ExpectRefusal(&def, "has a cnn network, whose displacements are no morph targets");
     jnaDestroyNetwork(&map);
     def.network = NULL;
-    def.skinning = jn_skinDual;
-    ExpectRefusal(&def, "is skinned by dual quaternions, which glTF does not have; use --skinning linear");
-    def.skinning = jn_skinLinear;
     def.modes = NULL;
     ExpectRefusal(&def, "has springs of single vertices (layer vertex), which are no morph targets");
     def.restVertices = true;
     ExpectRefusal(&def, "has neither a network nor modes");
+}
+
+// Hosts of glTF skin linearly. What that does to a character with dual quaternions is measured, and in the file.
+static void ALinearHostDiffersByWhatIsPrinted(void** state)
+{
+    (void)state;
+    jnAsset* dual;
+    jnaAssetDef how = DefineTube(&scene);
+    how.skinning = jn_skinDual;
+    void* made = Encode(&how, &dual);
+    jnaEngineDef def = jnaDefaultEngineDef(dual);
+    def.plain = true;
+    jnaEngineReport report = MustExport("dual.glb", &def);
+    assert_true(report.dual && report.linearFarthest > 1e-4 && report.linearRms > 0);
+    assert_string_equal(report.linearClip, "sway");
+    Apart apart = Compare("dual.glb", dual, 0, false); // what a viewer shows, and what the runtime does
+    print_message("linear blend: %.3f mm at most, %.3f mm rms; a viewer is off by %.3f mm\n",
+        1e3 * report.linearFarthest, 1e3 * report.linearRms, 1e3 * apart.farthest);
+    ASSERT_AT_MOST(apart.farthest, report.linearFarthest + 1e-5);
+    assert_true(apart.farthest > 0.5 * report.linearFarthest);
+    OpenPlayer(&player, "dual.glb");
+    const json_t* extras = json_object_get(json_object_get(player.file.root, "asset"), "extras");
+    ASSERT_NEAR(json_number_value(
+                    json_object_get(json_object_get(extras, "jounceSkinning"), "linearBlendDiffersByAtMostMetres")),
+        report.linearFarthest, 1e-12);
+    ClosePlayer(&player);
+    jnDestroyAsset(dual);
+    free(made);
 }
 
 static void FewerJointsCostWhatIsPrinted(void** state)
@@ -579,7 +636,9 @@ int main(void)
         cmocka_unit_test(ABudgetLeavesOutTheLastTargets),
         cmocka_unit_test(TheSmallFileGivesTheSameWeightsLive),
         cmocka_unit_test(TheSmallFileCanBeHit),
+        cmocka_unit_test(AFileWithoutASurfaceMayHaveAnySection),
         cmocka_unit_test(WhatIsNoMorphTargetIsRefused),
+        cmocka_unit_test(ALinearHostDiffersByWhatIsPrinted),
         cmocka_unit_test(FewerJointsCostWhatIsPrinted),
         cmocka_unit_test(TheCharactersOwnFileKeepsWhatItHas),
     };

@@ -365,7 +365,7 @@ static void DualQuaternionsAreRefusedWithANetworkOfTheLinearBlend(void** state)
     size_t size;
     jnError error = {0};
     assert_int_equal(jnaEncodeAsset(&def, &bytes, &size, &error), jn_badArgument);
-    assert_non_null(strstr(error.message, "linear blend"));
+    assert_non_null(strstr(error.message, "skinned by linear blend"));
     free(springs);
 }
 
