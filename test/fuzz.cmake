@@ -28,9 +28,9 @@ target_compile_options(fuzzed PRIVATE -fsanitize=fuzzer-no-link)
 target_include_directories(fuzzed PRIVATE ${PROJECT_SOURCE_DIR}/include ${room} ${PROJECT_SOURCE_DIR}/src
     ${meshoptimizer_include})
 add_library(fuzzed_runtime OBJECT ${PROJECT_SOURCE_DIR}/src/runtime/asset.c ${PROJECT_SOURCE_DIR}/src/runtime/asset_check.c
-    ${PROJECT_SOURCE_DIR}/src/runtime/asset_modes.c ${PROJECT_SOURCE_DIR}/src/runtime/network_check.c
+    ${PROJECT_SOURCE_DIR}/src/runtime/asset_modes.c ${PROJECT_SOURCE_DIR}/src/runtime/asset_hits.c ${PROJECT_SOURCE_DIR}/src/runtime/network_check.c
     ${PROJECT_SOURCE_DIR}/src/runtime/character.c ${PROJECT_SOURCE_DIR}/src/runtime/morphs.c
-    ${PROJECT_SOURCE_DIR}/src/runtime/springs.c)
+    ${PROJECT_SOURCE_DIR}/src/runtime/springs.c ${PROJECT_SOURCE_DIR}/src/runtime/snapshot.c)
 target_link_libraries(fuzzed_runtime PRIVATE jounce_options)
 target_compile_options(fuzzed_runtime PRIVATE -fsanitize=fuzzer-no-link)
 target_compile_definitions(fuzzed_runtime PRIVATE ${kernel_definitions})
@@ -68,5 +68,5 @@ if(NOT JOUNCE_SANITIZE MATCHES "address")
 endif()
 # The seeds of assets are files that the asset's tests leave.
 add_test(NAME project/fuzz COMMAND ${PROJECT_SOURCE_DIR}/tools/fuzz.sh ${PROJECT_BINARY_DIR} 2)
-set_tests_properties(author/asset/asset author/asset/asset_detail PROPERTIES FIXTURES_SETUP seed)
+set_tests_properties(author/asset/asset author/asset/asset_detail author/asset/engine_glb PROPERTIES FIXTURES_SETUP seed)
 set_tests_properties(project/fuzz PROPERTIES FIXTURES_REQUIRED seed COST 150 ENVIRONMENT SEED=1)

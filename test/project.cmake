@@ -52,6 +52,8 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     # The manual: links, shape and words; generated pages; explained errors; and every quick command in it is run.
     add_test(NAME project/docs COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/docs.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} $<TARGET_FILE:jounce_command>)
+    add_test(NAME project/snippets COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/snippets.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    set_tests_properties(project/snippets PROPERTIES SKIP_RETURN_CODE 77)
     add_test(NAME project/docs_commands COMMAND python3 -B ${PROJECT_SOURCE_DIR}/tools/docs/commands.py ${PROJECT_BINARY_DIR})
     set_tests_properties(project/docs_commands PROPERTIES TIMEOUT 3600)
     # The whole pipeline, small: once for all who look at it; then once more, and killed on the way.

@@ -181,6 +181,8 @@ typedef struct jnAsset {
                                // as the targets of a .glb were made for; NULL: 1
     int targetCount;           // morph targets of the source: faces, for instance
     const jnAssetTarget* targets; // [targetCount]
+    int hitVertexCount; // vertices that an impulse may be given to: vertexCount, or those of the whole character in a file
+                        // without a surface that knows where it can be hit; 0: none
 } jnAsset;
 
 /// What to load.
@@ -209,7 +211,8 @@ JN_API jnAssetClip jnAsset_Clip(const jnAsset* asset, int index);
 JN_API int jnAsset_FindClip(const jnAsset* asset, const char* name);
 
 /// The local pose of a clip at a time: rotations [jointCount][4], translations and scales [jointCount][3]. Between
-/// frames rotations are blended and brought back to unit length. A looping clip wraps, another stays on its ends.
+/// frames rotations are blended and brought back to unit length. A looping clip wraps, another stays on its ends. The
+/// rest pose for an index that is out of range.
 JN_API void jnAsset_SampleClip(
     const jnAsset* asset, int index, double seconds, float* rotations, float* translations, float* scales);
 

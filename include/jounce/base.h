@@ -45,6 +45,21 @@ typedef struct jnError {
     char message[JN_ERROR_LENGTH]; // one sentence, no newline, always terminated
 } jnError;
 
+/// Called where a caller breaks a contract of this library: NULL where an object is needed, an index that is out of
+/// range, a call that the object cannot answer. `condition` is the contract, as C. Returns 0 to continue, anything else
+/// to stop the program there (abort).
+typedef int (*jnAssertHandler)(const char* condition, const char* file, int line);
+
+/// What happens where a contract is broken, in all threads; NULL: the default. The default prints one line and stops
+/// the program in a build that checks (NDEBUG is not defined, as in CMake's Debug), and continues in others. A handler
+/// that is set is called in every build. Where the program continues, the call ends at once: with jn_badArgument and a
+/// sentence, or without having done anything, and what it gives is 0, NULL or the rest pose. Call it before other
+/// threads run.
+JN_API void jnSetAssertHandler(jnAssertHandler handler);
+
+/// Contracts that were broken since the program began, in all threads.
+JN_API uint64_t jnMisuseCount(void);
+
 /// Where an object's memory comes from. Blocks are aligned to 64 bytes by the library itself, so any malloc
 /// will do. A zeroed struct means malloc and free.
 typedef struct jnAllocator {

@@ -9,8 +9,9 @@
 //     jnCharacterDef def = jnDefaultCharacterDef(asset);
 //     jnCharacter* character;
 //     if (jnCreateCharacter(&def, &character, &error) != jn_ok) { ... }
-//     each frame: jnCharacter_Step(character, &(jnCharacterInput){.h = h, .pose = {.rotations = r, .root = &root}},
-//     &(jnCharacterOutput){.positions = p, .normals = n});
+//     each frame, in C11 (in C++17 fill the structs by assignments, as docs/guides/engine.md does):
+//     jnCharacter_Step(character, &(jnCharacterInput){.h = h, .pose = {.rotations = r, .root = &root}},
+//         &(jnCharacterOutput){.positions = p, .normals = n});
 //
 // All that changes lives in one block of memory per character; the asset is shared and only read. No function of this
 // file locks or allocates but jnCreateCharacter and jnCharacter_SolveLoop. A character may be used from one thread at
@@ -136,7 +137,8 @@ JN_API jnResult jnCharacter_SolveLoop(
 JN_API jnSprings* jnCharacter_Springs(jnCharacter* character);
 
 /// As the functions of the same name of jnSprings, for springs of single vertices and on modes alike. The root that
-/// inertia and the teleport threshold look at is the asset's first joint.
+/// inertia and the teleport threshold look at is the asset's first joint. Any float is taken: numbers beyond 1e6 m/s^2, and
+/// 100 for inertia, act as those, what is not a number as 0, and as 1 for inertia.
 JN_API void jnCharacter_SetForce(jnCharacter* character, const float acceleration[3]);
 JN_API void jnCharacter_SetInertia(jnCharacter* character, float translation, float rotation);
 JN_API void jnCharacter_SetTeleportThreshold(jnCharacter* character, float distance, jnTeleport teleport);
@@ -147,14 +149,17 @@ JN_API void jnCharacter_SetCap(jnCharacter* character, float distance);
 
 /// The fraction of the motion that is shown, 1 all (default), 0 the bare target; of the modes that live at a joint, or
 /// of everything with joint -1. The hidden motion continues. Springs of single vertices have it by vertex
-/// (jnSprings_SetStrength), not by joint. Fails where the strength is negative or not finite, or no such joint.
+/// (jnSprings_SetStrength), not by joint. Above 32 it acts as 32. Fails where the strength is negative or not finite, or no
+/// such joint.
 JN_API jnResult jnCharacter_SetStrength(jnCharacter* character, int joint, float strength, jnError* error);
 
 /// Springs or modes that met a number that was not finite and were reset, since creation.
 JN_API uint64_t jnCharacter_ResetCount(const jnCharacter* character);
 
 /// Adds to the velocity of one vertex, or of all within `radius` of `center` with a smooth fall-off, m/s: to the
-/// springs of those vertices, and to the modes by what their shapes hold of it. Felt by the next step.
+/// springs of those vertices, and to the modes by what their shapes hold of it. vertex: 0 to hitVertexCount - 1 of the
+/// asset; a file without a surface, beside a .glb, takes those of the whole character. Felt by the next step. Numbers beyond 1e6
+/// act as that, what is not a number as 0.
 JN_API void jnCharacter_AddImpulse(jnCharacter* character, int vertex, const float velocity[3]);
 JN_API void jnCharacter_AddImpulseSphere(
     jnCharacter* character, const float center[3], float radius, const float velocity[3]);
@@ -181,8 +186,9 @@ JN_API void jnCharacter_SetMask(jnCharacter* character, const uint8_t* mask);
 /// of this build of the library.
 JN_API size_t jnCharacter_SnapshotSize(const jnCharacter* character);
 JN_API void jnCharacter_Save(const jnCharacter* character, void* snapshot);
-/// Fails if the snapshot is of another asset, curve, timing or version, or if a byte of it was altered; the character
-/// is then unchanged.
+/// Fails if the snapshot is of another asset, curve, timing or version, if a byte of it was altered, or if it holds a
+/// number that no character saves; the character is then unchanged. What is restored plays finite from the first step,
+/// whoever made the bytes.
 JN_API jnResult jnCharacter_Restore(jnCharacter* character, const void* snapshot, size_t size, jnError* error);
 
 /// Poses that held a number that was not finite or too large, since creation.

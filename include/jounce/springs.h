@@ -141,7 +141,8 @@ typedef struct jnSpringsLoop {
 /// bytes a spring. Not for jn_curveHermite.
 JN_API jnResult jnSprings_SolveLoop(jnSprings* springs, const jnSpringsLoop* loop, int* unsolved, jnError* error);
 
-/// A constant acceleration of all springs, m/s^2: gravity that the targets do not contain, wind. Default 0.
+/// A constant acceleration of all springs, m/s^2: gravity that the targets do not contain, wind. Default 0. Beyond 1e6
+/// it acts as 1e6.
 JN_API void jnSprings_SetForce(jnSprings* springs, const float acceleration[3]);
 
 /// Adds to the velocity of one spring, or of all within `radius` of `center` with a smooth fall-off, m/s.
@@ -161,7 +162,8 @@ JN_API jnResult jnSprings_SetTuning(jnSprings* springs, float hertzScale, float 
     const float* ratioScales, jnError* error);
 
 /// The fraction of the offset that is shown, 1 all (default), 0 the bare target; an array [count] multiplies it;
-/// NULL for none. The hidden motion continues, so that it may be faded in and out at any time.
+/// NULL for none. Numbers above 32 act as 32. The hidden motion continues, so that it may be faded in and out at any
+/// time.
 JN_API jnResult jnSprings_SetStrength(jnSprings* springs, float strength, const float* strengths, jnError* error);
 
 /// Limits the shown offset: up to half the distance it is untouched, then it bends smoothly (C1) and never
@@ -169,7 +171,7 @@ JN_API jnResult jnSprings_SetStrength(jnSprings* springs, float strength, const 
 JN_API void jnSprings_SetCap(jnSprings* springs, float distance);
 
 /// How much of the root's motion the springs feel: 1 physical (default), 0 nothing of it. Needs a root in
-/// each input.
+/// each input. Beyond 100 it acts as 100.
 JN_API void jnSprings_SetInertia(jnSprings* springs, float translation, float rotation);
 
 /// A step in which the targets' centre moves more than this, in metres, counts as a teleport. 0 (default):
@@ -189,7 +191,7 @@ JN_API void jnSprings_Save(const jnSprings* springs, void* snapshot);
 /// the set is then unchanged.
 JN_API jnResult jnSprings_Restore(jnSprings* springs, const void* snapshot, size_t size, jnError* error);
 
-/// Springs that met a non-finite number, since creation. Such a spring is put on its last finite target (the origin if
+/// Springs that met a number that is not finite or beyond 1e15, since creation. Such a spring is put on its last finite target (the origin if
 /// there was none), and stays on its target until its whole history is finite again: it does not feel the way back.
 /// Forces, impulses, caps, roots and states that are not finite are ignored.
 JN_API uint64_t jnSprings_ResetCount(const jnSprings* springs);

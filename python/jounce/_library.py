@@ -233,6 +233,7 @@ class Asset(Structure):
         ("weightScales", c_void_p),
         ("targetCount", c_int),
         ("targets", POINTER(AssetTarget)),
+        ("hitVertexCount", c_int),
     ]
 
 

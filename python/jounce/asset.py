@@ -203,6 +203,7 @@ class Asset:
         self.name: str = raw.name.decode()
         self.joint_count: int = raw.jointCount
         self.vertex_count: int = raw.vertexCount
+        self.hit_vertex_count: int = raw.hitVertexCount
         self.file_vertex_count: int = raw.fileVertexCount
         self.triangle_count: int = raw.triangleCount
         self.normal_count: int = raw.normalCount

@@ -268,14 +268,15 @@ class Character:
         library.jnCharacter_ScaleModeCaps(self._handle, number("scale", scale, 0.0))
 
     def add_impulse(self, vertex: int, velocity: ArrayLike) -> None:
-        """Adds to the velocity of one vertex, m/s. Felt by the next step."""
-        if not 0 <= vertex < self.asset.vertex_count:
-            raise ArgumentError(f"vertex: is {vertex}, must be 0 to {self.asset.vertex_count - 1}")
+        """Adds to the velocity of one vertex, m/s, of the whole character where the file has no surface. Felt by the next step."""
+        self._can_be_hit("add_impulse")
+        if not 0 <= vertex < self.asset.hit_vertex_count:
+            raise ArgumentError(f"vertex: is {vertex}, must be 0 to {self.asset.hit_vertex_count - 1}")
         library.jnCharacter_AddImpulse(self._handle, int(vertex), small("velocity", velocity, 3))
 
     def add_impulse_sphere(self, center: ArrayLike, radius: float, velocity: ArrayLike) -> None:
         """Adds to the velocity of all vertices within a radius, with a smooth fall-off. Felt by the next step."""
-        self._need_surface("add_impulse_sphere")
+        self._can_be_hit("add_impulse_sphere")
         library.jnCharacter_AddImpulseSphere(
             self._handle, small("center", center, 3), number("radius", radius, 0.0), small("velocity", velocity, 3)
         )
@@ -290,6 +291,10 @@ class Character:
     def reset_count(self) -> int:
         """Springs or modes that met a number that was not finite and were reset."""
         return int(library.jnCharacter_ResetCount(self._handle))
+
+    def _can_be_hit(self, name: str) -> None:
+        if self.asset.hit_vertex_count == 0:
+            raise ArgumentError(f"{name}: this file does not know its surface; write it again with jounce export")
 
     def _need_surface(self, name: str) -> None:
         if self._weights_only:

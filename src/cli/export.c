@@ -14,13 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+// --skinning
+typedef enum Skinning {
+    skinning_auto,
+    skinning_linear,
+    skinning_dual,
+} Skinning;
+
 typedef struct Request {
     const char* workspace;
     bool figure;
     double hertz, ratio, rate, rigid, detail;
     jncList joints; // name and hertz
     const char *mask, *stiffness, *damping;
-    int skinning, timing;
+    int skinning, timing; // a Skinning
     const char* output;
     jncGlbRequest glb;
 } Request;
@@ -122,7 +129,7 @@ static jnResult Export(const Request* request, Work* work, jnError* error)
     def.clipCount = jna_figureClipCount;
     def.stiffness = work->stiffness;
     def.damping = work->damping;
-    def.skinning = (jnSkinning)request->skinning;
+    def.skinning = request->skinning == skinning_dual ? jn_skinDual : jn_skinLinear;
     def.timing = (jnTiming)request->timing;
     def.rate = request->rate;
     def.rigidHertz = request->rigid;
@@ -134,7 +141,7 @@ static int ExportWorkspace(const Request* request)
 {
     jnError error;
     jnaExported exported;
-    jnaExportDef def = {.skinning = (jnSkinning)request->skinning,
+    jnaExportDef def = {.skinning = request->skinning - 1,
         .timing = (jnTiming)request->timing,
         .rigidHertz = request->rigid,
         .detailShare = request->detail,
@@ -190,7 +197,7 @@ int jncExport(int argc, char** argv)
         {JNC_TEXT("--damping", request.damping, "KD.npy", "(vertices,), 1/s, instead of ratio")},
         {JNC_NUMBER("--rigid", request.rigid, "F", 0, 0, "springs at or above this frequency are rigid and not stepped (default: none)")},
         {JNC_NUMBER("--lod", request.detail, "FRACTION", 0.0, 0.5, "fraction of springs kept at the coarse level of detail, for example 0.12")},
-        {JNC_CHOICE("--skinning", request.skinning, "linear|dual", "linear blend or dual quaternions (default linear)")},
+        {JNC_CHOICE("--skinning", request.skinning, "auto|linear|dual", "linear blend or dual quaternions (default: what the manifest says, network.skinning)")},
         {JNC_CHOICE("--mode", request.timing, "exact|causal", "timing of the targets: exact has one frame of lag, causal none (default causal)")},
         {JNC_NUMBER("--rate", request.rate, "HZ", 0, 0, "frames a second of the clips (default 30)")},
         {JNC_INTEGER("--components", request.glb.components, "N", 0, 100000, ".glb: maximum number of morph targets of the network (default: all that fit)")},

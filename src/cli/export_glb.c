@@ -34,6 +34,13 @@ static void Print(const char* path, const jnaEngineReport* r)
         printf("  joints    %d a vertex; leaving out the others moves a vertex by %.2f mm at most\n", r->influences,
             1e3 * r->influenceError);
     }
+    if (r->dual) {
+        printf("  skinning  made for dual quaternions, but a .glb is skinned by linear blend: that differs by %.2f mm "
+               "at most "
+               "(%s, frame %d), %.3f mm rms\n",
+            1e3 * r->linearFarthest, r->linearClip[0] != '\0' ? r->linearClip : "no clip", r->linearFrame,
+            1e3 * r->linearRms);
+    }
     if (isfinite(r->explains)) {
         printf("  modes     explain %.2f of the motion that they were learned for (springs per vertex %.2f)%s\n",
             r->explains, r->vertexExplains, r->standIn ? "; they stand in for springs per vertex" : "");

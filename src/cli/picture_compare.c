@@ -107,7 +107,7 @@ static jnResult Load(const jncComparison* o, Drawing* d, jnError* error)
 static jnResult FillRow(const jncComparison* o, int row, Drawing* d, jnError* error)
 {
     jnaPairs pair;
-    JN_PASS(jnaLoadFrame(o->workspace, &d->character, o->clip, d->frames[row], &pair, error));
+    JN_PASS(jnaLoadFrame(o->workspace, &d->character, d->network.skinning, o->clip, d->frames[row], &pair, error));
     jnResult result = jn_ok;
     const int first = 0;
     JN_TRY(jnaNetwork_Predict(&d->network, &pair, &first, 1, d->given, error));

@@ -107,6 +107,12 @@ static jnResult TakeTargets(jnAssetBlock* block, uint32_t id, uint64_t size, jnE
     return jnReadTargets(block, size, error);
 }
 
+static jnResult TakeHits(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
+{
+    (void)id;
+    return jnReadHits(block, size, error);
+}
+
 static jnResult TakeNetwork(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
 {
     (void)id, (void)error;
@@ -151,6 +157,7 @@ static const Rule rules[] = {
     {JN_SECTION_MORPHS, false, BLOCK(morphsHeader), count_any, 1, TakeMorphs},
     {JN_SECTION_NETWORK, false, BLOCK(network), count_any, 1, TakeNetwork},
     {JN_SECTION_TARGETS, false, BLOCK(targetsHeader), count_any, 1, TakeTargets},
+    {JN_SECTION_HITS, false, BLOCK(hitsHeader), count_any, 1, TakeHits},
     {JN_SECTION_WEIGHT_SCALES, false, VIEW(weightScales), count_weights, sizeof(float), NULL},
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
@@ -329,7 +336,7 @@ static jnResult ReadInfo(jnAssetBlock* block, const char* bytes, jnError* error)
     }
     view->name = info->name;
     view->jointCount = info->jointCount;
-    view->vertexCount = info->vertexCount;
+    view->vertexCount = view->hitVertexCount = info->vertexCount;
     view->fileVertexCount = info->fileVertexCount;
     view->triangleCount = info->triangleCount;
     view->normalCount = info->normalCount;
@@ -345,7 +352,8 @@ static jnResult ReadInfo(jnAssetBlock* block, const char* bytes, jnError* error)
     return jn_ok;
 }
 
-// Items that a section must have; those of INFJ, INFW and RNGF follow from sections that come before.
+// Items that a section must have; those of INFJ, INFW and RNGF follow from sections that come before, which a file without
+// a surface need not have.
 static uint64_t CountItems(const jnAssetBlock* block, const Rule* rule, uint64_t size)
 {
     const jnAsset* a = &block->view;
@@ -360,7 +368,7 @@ static uint64_t CountItems(const jnAssetBlock* block, const Rule* rule, uint64_t
     case count_blockStarts:
         return blocks + 1;
     case count_influences:
-        return (uint64_t)a->influenceStarts[blocks] * JN_LANES;
+        return a->influenceStarts != NULL ? (uint64_t)a->influenceStarts[blocks] * JN_LANES : 0;
     case count_files:
         return (uint64_t)a->fileVertexCount;
     case count_triangles:
@@ -368,7 +376,7 @@ static uint64_t CountItems(const jnAssetBlock* block, const Rule* rule, uint64_t
     case count_ringStarts:
         return quads + 1;
     case count_rings:
-        return (uint64_t)a->ringStarts[quads];
+        return a->ringStarts != NULL ? (uint64_t)a->ringStarts[quads] : 0;
     case count_parts:
         return (uint64_t)a->partCount;
     case count_followers: {
@@ -425,8 +433,9 @@ static jnResult ReadAll(jnAssetBlock* block, const char* bytes, jnError* error)
 
 jnResult jnLoadAsset(const jnAssetDef* def, jnAsset** asset, jnError* error)
 {
-    JN_ASSERT(def != NULL && asset != NULL && (def->bytes != NULL || def->size == 0));
+    JN_NEED(error, asset != NULL);
     *asset = NULL;
+    JN_NEED(error, def != NULL && (def->bytes != NULL || def->size == 0));
     const char* source = def->source != NULL ? def->source : "asset";
     jnAssetHeader header;
     JN_PASS(CheckHeader(def, source, &header, error));
@@ -469,7 +478,9 @@ void jnDestroyAsset(jnAsset* asset)
 
 jnAssetClip jnAsset_Clip(const jnAsset* asset, int index)
 {
-    JN_ASSERT(index >= 0 && index < asset->clipCount);
+    if (JN_BROKEN(asset != NULL && index >= 0 && index < asset->clipCount)) {
+        return (jnAssetClip){.name = ""};
+    }
     const jnAssetBlock* block = (const jnAssetBlock*)(const void*)asset;
     const jnAssetClipEntry* entry = &block->clips[index];
     size_t entries = (size_t)entry->frameCount * (size_t)asset->jointCount;
@@ -488,6 +499,9 @@ jnAssetClip jnAsset_Clip(const jnAsset* asset, int index)
 
 int jnAsset_FindClip(const jnAsset* asset, const char* name)
 {
+    if (JN_BROKEN(asset != NULL && name != NULL)) {
+        return -1;
+    }
     for (int i = 0; i < asset->clipCount; ++i) {
         if (strcmp(jnAsset_Clip(asset, i).name, name) == 0) {
             return i;
@@ -528,9 +542,26 @@ jnClipPlace jnPlaceInClip(const jnAssetClip* clip, double seconds)
     return (jnClipPlace){from, to, (float)(at - from)};
 }
 
+// The rest pose stands in for a clip that is not there: whoever asks goes on with a pose.
+static void CopyRestPose(const jnAsset* asset, float* rotations, float* translations, float* scales)
+{
+    for (size_t j = 0; j < (size_t)asset->jointCount; ++j) {
+        memcpy(rotations + 4 * j, asset->joints[j].rotation, 4 * sizeof(float));
+        memcpy(translations + 3 * j, asset->joints[j].translation, 3 * sizeof(float));
+        memcpy(scales + 3 * j, asset->joints[j].scale, 3 * sizeof(float));
+    }
+}
+
 void jnAsset_SampleClip(
     const jnAsset* asset, int index, double seconds, float* rotations, float* translations, float* scales)
 {
+    if (JN_BROKEN(asset != NULL && rotations != NULL && translations != NULL && scales != NULL)) {
+        return;
+    }
+    if (JN_BROKEN(index >= 0 && index < asset->clipCount)) {
+        CopyRestPose(asset, rotations, translations, scales);
+        return;
+    }
     jnAssetClip clip = jnAsset_Clip(asset, index);
     jnClipPlace at = jnPlaceInClip(&clip, seconds);
     float share = at.share;
@@ -549,13 +580,18 @@ void jnAsset_SampleClip(
 
 int jnAsset_SectionCount(const jnAsset* asset)
 {
+    if (JN_BROKEN(asset != NULL)) {
+        return 0;
+    }
     return (int)((const jnAssetBlock*)(const void*)asset)->header->sectionCount;
 }
 
 jnAssetSection jnAsset_Section(const jnAsset* asset, int index)
 {
     const jnAssetBlock* block = (const jnAssetBlock*)(const void*)asset;
-    JN_ASSERT(index >= 0 && index < (int)block->header->sectionCount);
+    if (JN_BROKEN(block != NULL && index >= 0 && index < (int)block->header->sectionCount)) {
+        return (jnAssetSection){.id = ""};
+    }
     const jnAssetEntry* entry = &block->entries[index];
     jnAssetSection section = {
         .required = (entry->flags & JN_SECTION_REQUIRED) != 0,

@@ -37,6 +37,7 @@ enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
 #define JN_SECTION_NETWORK JN_SECTION_ID('N', 'E', 'T', 'W')
 #define JN_SECTION_WEIGHT_SCALES JN_SECTION_ID('W', 'S', 'C', 'L')
 #define JN_SECTION_TARGETS JN_SECTION_ID('T', 'A', 'R', 'G')
+#define JN_SECTION_HITS JN_SECTION_ID('H', 'I', 'T', 'S')
 
 typedef struct jnAssetHeader {
     char magic[8];
@@ -176,6 +177,40 @@ typedef struct jnTargets {
     const float* weights;         // [trackCount], of a clip [frameCount][targetCount]
 } jnTargets;
 
+// The beginning of section HITS: where an asset without a surface can be hit. The arrays of jnHits follow in the same
+// way.
+typedef struct jnAssetHitsHeader {
+    int32_t pointCount, vertexCount, modeCount;
+    float offsetUnit, massUnit; // metres and kilograms of a step of what vertices have as whole numbers
+    uint32_t reserved[11];      // 0
+} jnAssetHitsHeader;
+
+enum { JN_HIT_ARRAYS = 3, JN_HIT_JOINTS = 4, JN_MAX_HIT_POINTS = 512, JN_NO_HIT_POINT = 0xffff };
+void jnPlaceHits(const jnAssetHitsHeader* header, uint64_t places[JN_HIT_ARRAYS + 1]);
+
+// A point of the surface that stands for the flesh around it.
+typedef struct jnHitPoint {
+    float rest[3];
+    float rowScale; // metres at unit amplitude of a step of its rows
+    float weights[JN_HIT_JOINTS];
+    uint16_t joints[JN_HIT_JOINTS];
+} jnHitPoint;
+
+// A vertex of the whole character.
+typedef struct jnHitVertex {
+    int16_t offset[3]; // from its point, at rest
+    uint16_t mass;
+    uint16_t point; // JN_NO_HIT_POINT: no mode moves it
+} jnHitVertex;
+
+typedef struct jnHits {
+    int pointCount, vertexCount; // pointCount 0: there are none
+    float offsetUnit, massUnit;
+    const jnHitPoint* points;     // [pointCount]
+    const int16_t* rows;          // [pointCount][modeCount][3], how far the modes move it
+    const jnHitVertex* vertices;  // [vertexCount]
+} jnHits;
+
 static inline int jnPatchCount(int blockCount)
 {
     return (blockCount + JN_PATCH_BLOCKS - 1) / JN_PATCH_BLOCKS;
@@ -232,6 +267,8 @@ static inline int jnMakeEven(int count)
 _Static_assert(sizeof(jnAssetModesHeader) == 64 && sizeof(jnAssetMode) == 40, "no padding in the file");
 _Static_assert(sizeof(jnAssetMorphsHeader) == 64 && sizeof(jnAssetPatch) == 12, "no padding in the file");
 _Static_assert(sizeof(jnAssetBoundHeader) == 64, "no padding in the file");
+_Static_assert(sizeof(jnAssetHitsHeader) == 64 && sizeof(jnHitPoint) == 40 && sizeof(jnHitVertex) == 10,
+    "no padding in the file");
 _Static_assert(sizeof(jnAssetTargetsHeader) == 64 && sizeof(jnAssetTarget) == 80, "no padding in the file");
 _Static_assert(sizeof(jnAssetHeader) == 64 && sizeof(jnAssetEntry) == 32, "no padding in the file");
 _Static_assert(sizeof(jnAssetInfo) == 128 && sizeof(jnAssetClipEntry) == 96, "no padding in the file");
@@ -250,8 +287,10 @@ typedef struct jnAssetBlock {
     const jnAssetMorphsHeader* morphsHeader;
     const jnAssetTargetsHeader* targetsHeader;
     const jnAssetBoundHeader* boundHeader;
+    const jnAssetHitsHeader* hitsHeader;
     jnBound bound;
     jnTargets targets;    // of the source
+    jnHits hits;
     jnAssetModes modes;   // what view.modes points at
     jnAssetMorphs morphs; // what view.morphs points at
     const void* network;  // section NETW; see network.h
@@ -280,6 +319,8 @@ jnResult jnReadBound(jnAssetBlock* block, uint64_t size, jnError* error);
 jnResult jnReadMorphs(jnAssetBlock* block, uint64_t size, jnError* error);
 // asset_targets.c: the same for section TARG at block->targetsHeader. The clips are read.
 jnResult jnReadTargets(jnAssetBlock* block, uint64_t size, jnError* error);
+// asset_hits.c: the same for section HITS at block->hitsHeader. The modes are read.
+jnResult jnReadHits(jnAssetBlock* block, uint64_t size, jnError* error);
 // What weights, [targetCount] of which 0 is the rest, add to blocks [first, end) of a field whose first block is
 // `start`.
 void jnAddTargets(const jnAsset* asset, const float* weights, int first, int end, float* field, int start);

@@ -135,9 +135,13 @@ static void FindDelta(const jnAsset* a, int column, int vertex, float delta[3])
     }
 }
 
+static bool IsWeight(const jnAsset* a, int weight)
+{
+    return a != NULL && weight >= 0 && weight < a->componentCount + a->modeCount + a->targetCount;
+}
+
 static int ColumnOf(const jnAsset* a, int weight)
 {
-    JN_ASSERT(weight >= 0 && weight < a->componentCount + a->modeCount + a->targetCount);
     if (weight >= a->componentCount + a->modeCount) {
         return -1 - (weight - a->componentCount - a->modeCount);
     }
@@ -146,6 +150,9 @@ static int ColumnOf(const jnAsset* a, int weight)
 
 void jnAsset_MorphDeltas(const jnAsset* a, int weight, bool welded, float* deltas)
 {
+    if (JN_BROKEN(IsWeight(a, weight) && (deltas != NULL || a->vertexCount == 0))) {
+        return;
+    }
     int column = ColumnOf(a, weight), count = welded ? a->vertexCount : a->fileVertexCount;
     for (int i = 0; i < count; ++i) {
         FindDelta(a, column, welded ? i : a->weld[i], deltas + 3 * (size_t)i);
@@ -154,6 +161,9 @@ void jnAsset_MorphDeltas(const jnAsset* a, int weight, bool welded, float* delta
 
 int jnAsset_SparseMorph(const jnAsset* a, int weight, bool welded, float least, int32_t* vertices, float* deltas)
 {
+    if (JN_BROKEN(IsWeight(a, weight) && (vertices == NULL || deltas != NULL))) {
+        return 0;
+    }
     int column = ColumnOf(a, weight), count = welded ? a->vertexCount : a->fileVertexCount, moved = 0;
     for (int i = 0; i < count; ++i) {
         float d[3];

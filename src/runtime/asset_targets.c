@@ -131,6 +131,9 @@ void jnFindTargetDelta(const jnAsset* asset, int target, int vertex, float delta
 
 int jnAsset_FindTarget(const jnAsset* asset, const char* name)
 {
+    if (JN_BROKEN(asset != NULL && name != NULL)) {
+        return -1;
+    }
     for (int i = 0; i < asset->targetCount; ++i) {
         if (strcmp(asset->targets[i].name, name) == 0) {
             return i;
@@ -141,15 +144,22 @@ int jnAsset_FindTarget(const jnAsset* asset, const char* name)
 
 void jnAsset_SampleTargets(const jnAsset* asset, int index, double seconds, float* weights)
 {
-    jnAssetClip clip = jnAsset_Clip(asset, index);
+    if (JN_BROKEN(asset != NULL && (weights != NULL || asset->targetCount == 0))) {
+        return;
+    }
+    bool known = !JN_BROKEN(index >= 0 && index < asset->clipCount);
     const jnTargets* t = TargetsOf(asset);
     size_t count = (size_t)asset->targetCount;
-    bool plays = count > 0 && t->tracks[index] < t->trackCount;
-    jnClipPlace at = jnPlaceInClip(&clip, seconds);
+    bool plays = known && count > 0 && t->tracks[index] < t->trackCount;
+    jnClipPlace at = {0};
+    if (plays) {
+        jnAssetClip clip = jnAsset_Clip(asset, index);
+        at = jnPlaceInClip(&clip, seconds);
+    }
     for (size_t i = 0; i < count; ++i) {
-        const float* track = t->weights + t->tracks[index] + i;
         weights[i] = asset->targets[i].weight;
         if (plays) {
+            const float* track = t->weights + t->tracks[index] + i;
             float from = track[(size_t)at.from * count], to = track[(size_t)at.to * count];
             weights[i] = from + at.share * (to - from);
         }

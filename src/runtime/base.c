@@ -1,12 +1,59 @@
 // Errors, aligned allocation and the choice of kernel.
 #include "internal.h"
 
-#if defined(_MSC_VER) && defined(JN_HAVE_X86_KERNELS)
+#if defined(_MSC_VER)
 #include <intrin.h>
 #endif
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#ifdef NDEBUG
+#define DEFAULT_HANDLER NULL
+#else
+// As assert does.
+static int PrintAndStop(const char* condition, const char* file, int line)
+{
+    fprintf(stderr, "jounce: broken contract: %s (%s:%d)\n", condition, file, line);
+    return 1;
+}
+#define DEFAULT_HANDLER PrintAndStop
+#endif
+
+// The only variables that all objects share.
+static jnAssertHandler assertHandler = DEFAULT_HANDLER;
+static size_t misuseCount;
+
+void jnSetAssertHandler(jnAssertHandler handler)
+{
+    assertHandler = handler != NULL ? handler : DEFAULT_HANDLER;
+}
+
+uint64_t jnMisuseCount(void)
+{
+#if defined(__GNUC__)
+    return __atomic_load_n(&misuseCount, __ATOMIC_RELAXED);
+#else
+    return misuseCount;
+#endif
+}
+
+bool jnReportMisuse(const char* condition, const char* file, int line)
+{
+#if defined(__GNUC__)
+    (void)__atomic_fetch_add(&misuseCount, 1, __ATOMIC_RELAXED);
+#elif defined(_WIN64)
+    (void)_InterlockedIncrement64((volatile long long*)&misuseCount);
+#elif defined(_MSC_VER)
+    (void)_InterlockedIncrement((volatile long*)&misuseCount);
+#else
+    misuseCount++;
+#endif
+    if (assertHandler != NULL && assertHandler(condition, file, line) != 0) {
+        abort();
+    }
+    return true;
+}
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)

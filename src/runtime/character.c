@@ -21,6 +21,9 @@ _Static_assert(offsetof(SnapshotHead, checksum) == 24, "as in the header of an a
 
 jnCharacterDef jnDefaultCharacterDef(const jnAsset* asset)
 {
+    if (JN_BROKEN(asset != NULL)) {
+        return (jnCharacterDef){.asset = NULL};
+    }
     return (jnCharacterDef){
         .asset = asset,
         .curve = (jnCurve)asset->curve,
@@ -124,6 +127,9 @@ static size_t LayOut(jnCharacter* c, const jnCharacterDef* def, bool there)
 
 size_t jnCharacter_ByteCount(const jnCharacterDef* def)
 {
+    if (JN_BROKEN(def != NULL && def->asset != NULL)) {
+        return 0;
+    }
     jnCharacter none;
     none.network.head = NULL;
     size_t own = LayOut(&none, def, false);
@@ -136,6 +142,11 @@ static jnResult CheckDef(const jnCharacterDef* def, jnError* error)
 {
     if (def->curve == jn_curveHermite) {
         return jnFail(error, jn_badArgument, "a character has no target velocities for a Hermite curve; use a cubic");
+    }
+    if ((int)def->curve < jn_curveStep || def->curve > jn_curveHermite || (int)def->timing < jn_timingExact ||
+        def->timing > jn_timingCausal || (int)def->start < jn_startMoving || def->start > jn_startAtRest ||
+        (int)def->detail < jn_detailFull || def->detail > jn_detailCoarse) {
+        return jnFail(error, jn_badArgument, "curve, timing, start or detail is not one of its enumeration");
     }
     if (!jnKernelAvailable(def->kernel)) {
         return jnFail(error, jn_badArgument, "this machine or build has no %s kernel", jnKernelName(def->kernel));
@@ -160,8 +171,9 @@ static jnResult CheckDef(const jnCharacterDef* def, jnError* error)
 
 jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError* error)
 {
-    JN_ASSERT(def != NULL && def->asset != NULL && out != NULL);
+    JN_NEED(error, out != NULL);
     *out = NULL;
+    JN_NEED(error, def != NULL && def->asset != NULL);
     jnResult result = CheckDef(def, error);
     if (result != jn_ok) {
         return result;
@@ -222,35 +234,37 @@ void jnDestroyCharacter(jnCharacter* c)
 
 void jnCharacter_SetNetworkStrength(jnCharacter* c, float strength)
 {
-    c->networkState.strength = jnIsFinite(strength) ? strength : 0.0f;
+    if (!JN_BROKEN(c != NULL)) {
+        c->networkState.strength = jnIsFinite(strength) ? jnClamp(strength, JN_LARGEST_STRENGTH, 0.0f) : 0.0f;
+    }
 }
 
 jnSprings* jnCharacter_Springs(jnCharacter* c)
 {
-    return c->springs;
+    return JN_BROKEN(c != NULL) ? NULL : c->springs;
 }
 
 void jnCharacter_SetForce(jnCharacter* c, const float acceleration[3])
 {
-    if (c->springs != NULL) {
-        jnSprings_SetForce(c->springs, acceleration);
-    } else if (jnIsFinite(acceleration[0] + acceleration[1] + acceleration[2])) {
-        memcpy(c->morphs->force, acceleration, sizeof(c->morphs->force));
+    if (!JN_BROKEN(c != NULL && acceleration != NULL)) {
+        jnClampVector(acceleration, JN_LARGEST_FORCE, c->springs != NULL ? c->springs->force : c->morphs->force);
     }
 }
 
 void jnCharacter_SetInertia(jnCharacter* c, float translation, float rotation)
 {
-    if (c->springs != NULL) {
-        jnSprings_SetInertia(c->springs, translation, rotation);
-    } else if (jnIsFinite(translation) && jnIsFinite(rotation)) {
-        c->morphs->inertia[0] = translation;
-        c->morphs->inertia[1] = rotation;
+    if (!JN_BROKEN(c != NULL)) {
+        float* inertia = c->springs != NULL ? c->springs->inertia : c->morphs->inertia;
+        inertia[0] = jnClamp(translation, JN_LARGEST_INERTIA, 1.0f);
+        inertia[1] = jnClamp(rotation, JN_LARGEST_INERTIA, 1.0f);
     }
 }
 
 void jnCharacter_SetTeleportThreshold(jnCharacter* c, float distance, jnTeleport teleport)
 {
+    if (JN_BROKEN(c != NULL && jnIsTeleport(teleport))) {
+        return;
+    }
     if (c->springs != NULL) {
         jnSprings_SetTeleportThreshold(c->springs, distance, teleport);
     } else {
@@ -261,15 +275,20 @@ void jnCharacter_SetTeleportThreshold(jnCharacter* c, float distance, jnTeleport
 
 void jnCharacter_SetCap(jnCharacter* c, float distance)
 {
+    if (JN_BROKEN(c != NULL)) {
+        return;
+    }
     if (c->springs != NULL) {
         jnSprings_SetCap(c->springs, distance);
     } else {
-        jnMorphs_SetCaps(c->morphs, c->morphs->capScale, distance > 0.0f && jnIsFinite(distance) ? distance : 0.0f);
+        jnMorphs_SetCaps(c->morphs, c->morphs->capScale,
+            distance > 0.0f && jnIsFinite(distance) ? jnClamp(distance, JN_LARGEST_SCALE, 0.0f) : 0.0f);
     }
 }
 
 jnResult jnCharacter_SetStrength(jnCharacter* c, int joint, float strength, jnError* error)
 {
+    JN_NEED(error, c != NULL);
     if (joint < -1 || joint >= c->asset->jointCount) {
         return jnFail(
             error, jn_badArgument, "there is no joint %d; '%s' has %d", joint, c->asset->name, c->asset->jointCount);
@@ -284,7 +303,7 @@ jnResult jnCharacter_SetStrength(jnCharacter* c, int joint, float strength, jnEr
     if (!(strength >= 0.0f && jnIsFinite(strength))) {
         return jnFail(error, jn_badArgument, "a strength is not negative and finite; this one is %g", (double)strength);
     }
-    jnMorphs_SetStrength(c->morphs, joint, strength);
+    jnMorphs_SetStrength(c->morphs, joint, jnClamp(strength, JN_LARGEST_STRENGTH, 1.0f));
     return jn_ok;
 }
 
@@ -292,23 +311,34 @@ int jnCharacter_TuneModes(jnCharacter* c, int joint, float hertzScale, float rat
 {
     bool good = hertzScale >= 0.0f && ratioScale >= 0.0f && gainScale >= 0.0f && jnIsFinite(hertzScale) &&
                 jnIsFinite(ratioScale) && jnIsFinite(gainScale);
-    return c->morphs != NULL && good ? jnMorphs_Tune(c->morphs, joint, hertzScale, ratioScale, gainScale) : 0;
+    if (JN_BROKEN(c != NULL) || c->morphs == NULL || !good) {
+        return 0;
+    }
+    return jnMorphs_Tune(c->morphs, joint, jnClamp(hertzScale, JN_LARGEST_SCALE, 1.0f),
+        jnClamp(ratioScale, JN_LARGEST_SCALE, 1.0f), jnClamp(gainScale, JN_LARGEST_SCALE, 1.0f));
 }
 
 void jnCharacter_ScaleModeCaps(jnCharacter* c, float scale)
 {
-    if (c->morphs != NULL) {
-        jnMorphs_SetCaps(c->morphs, scale > 0.0f && jnIsFinite(scale) ? scale : 0.0f, c->morphs->capDistance);
+    if (!JN_BROKEN(c != NULL) && c->morphs != NULL) {
+        float own = scale > 0.0f && jnIsFinite(scale) ? jnClamp(scale, JN_LARGEST_SCALE, 1.0f) : 0.0f;
+        jnMorphs_SetCaps(c->morphs, own, c->morphs->capDistance);
     }
 }
 
 uint64_t jnCharacter_ResetCount(const jnCharacter* c)
 {
+    if (JN_BROKEN(c != NULL)) {
+        return 0;
+    }
     return c->springs != NULL ? jnSprings_ResetCount(c->springs) : c->morphs->resetCount;
 }
 
 void jnCharacter_SetMask(jnCharacter* c, const uint8_t* mask)
 {
+    if (JN_BROKEN(c != NULL)) {
+        return;
+    }
     c->masked = false;
     for (int block = 0; block < c->springBlocks; ++block) {
         int end = (block + 1) * JN_LANES < c->springCount ? (block + 1) * JN_LANES : c->springCount;
@@ -327,6 +357,9 @@ void jnCharacter_SetMask(jnCharacter* c, const uint8_t* mask)
 
 size_t jnCharacter_SnapshotSize(const jnCharacter* c)
 {
+    if (JN_BROKEN(c != NULL)) {
+        return 0;
+    }
     return c->morphs != NULL
                ? jnMorphs_SnapshotSize(c->morphs)
                : sizeof(SnapshotHead) + JN_TAIL_HISTORY * c->tailSize + jnSprings_SnapshotSize(c->springs);
@@ -334,6 +367,9 @@ size_t jnCharacter_SnapshotSize(const jnCharacter* c)
 
 void jnCharacter_Save(const jnCharacter* c, void* snapshot)
 {
+    if (JN_BROKEN(c != NULL && snapshot != NULL)) {
+        return;
+    }
     if (c->morphs != NULL) {
         jnMorphs_Save(c->morphs, snapshot);
         return;
@@ -355,9 +391,26 @@ void jnCharacter_Save(const jnCharacter* c, void* snapshot)
     memcpy(snapshot, &head, sizeof(head));
 }
 
+// The checksum is no secret: what a step calculates with is looked at.
+static bool IsSane(const jnCharacter* c, const SnapshotHead* head, const char* tails)
+{
+    const jnTailClock* tail = &head->tail;
+    bool sane = tail->newest >= 0 && tail->newest < JN_TAIL_HISTORY && tail->sampleCount >= 0 &&
+                tail->sampleCount <= JN_TAIL_HISTORY;
+    for (int i = 0; sane && i < JN_TAIL_HISTORY - 1; ++i) {
+        bool needed = i >= JN_TAIL_HISTORY - tail->sampleCount;
+        sane = sane && (jnIsDuration(tail->durations[i]) || (!needed && tail->durations[i] == 0.0));
+    }
+    for (int i = 0; i < 3; ++i) {
+        sane = sane && fabs(head->origin[i]) <= JN_LARGEST_ORIGIN;
+    }
+    return sane && jnAreWithin(tails, JN_TAIL_HISTORY * c->tailSize / sizeof(float), JN_LARGEST_SAVED_SAMPLE);
+}
+
 jnResult jnCharacter_Restore(jnCharacter* c, const void* snapshot, size_t size, jnError* error)
 {
     SnapshotHead head;
+    JN_NEED(error, c != NULL && snapshot != NULL);
     if (c->morphs != NULL) {
         return jnMorphs_Restore(c->morphs, snapshot, size, error);
     }
@@ -369,12 +422,11 @@ jnResult jnCharacter_Restore(jnCharacter* c, const void* snapshot, size_t size, 
     if (head.magic != SNAPSHOT_MAGIC || head.vertexCount != c->asset->vertexCount || head.asset != c->asset->hash) {
         return jnFail(error, jn_badData, "the snapshot is of another character");
     }
-    bool finite = jnIsFiniteD(head.origin[0]) && jnIsFiniteD(head.origin[1]) && jnIsFiniteD(head.origin[2]);
-    // The checksum is no secret: what is an index is checked for itself.
-    bool sane = head.tail.newest >= 0 && head.tail.newest < JN_TAIL_HISTORY && head.tail.sampleCount >= 0 &&
-                head.tail.sampleCount <= JN_TAIL_HISTORY;
-    if (head.checksum != jnAssetChecksum(snapshot, size) || !finite || !sane) {
+    if (head.checksum != jnAssetChecksum(snapshot, size)) {
         return jnFail(error, jn_badData, "the snapshot is damaged: its checksum does not match");
+    }
+    if (!IsSane(c, &head, (const char*)snapshot + sizeof(head))) {
+        return jnFail(error, jn_badData, "the snapshot is not one of ours: it has a number that no character saves");
     }
     const char* at = (const char*)snapshot + sizeof(head);
     const char* springs = at + JN_TAIL_HISTORY * c->tailSize;
@@ -390,10 +442,10 @@ jnResult jnCharacter_Restore(jnCharacter* c, const void* snapshot, size_t size, 
 
 uint64_t jnCharacter_BadPoseCount(const jnCharacter* c)
 {
-    return c->badPoseCount;
+    return JN_BROKEN(c != NULL) ? 0 : c->badPoseCount;
 }
 
 const jnAsset* jnCharacter_Asset(const jnCharacter* c)
 {
-    return c->asset;
+    return JN_BROKEN(c != NULL) ? NULL : c->asset;
 }

@@ -20,6 +20,11 @@ typedef struct jnTailClock {
     double durations[2]; // between the samples, oldest first
 } jnTailClock;
 
+// Metres; places within a character are good to a tenth of a millimetre there, and what they come to is finite.
+#define JN_LARGEST_ORIGIN 1e12
+// Weights and their rates are shown within this, far beyond any that is seen: a surface of them is finite.
+#define JN_LARGEST_WEIGHT 1e9f
+
 // Joints of a pose that fit the stack; a character with more has memory of its own for them.
 enum { JN_STACK_JOINTS = 192 };
 

@@ -10,6 +10,23 @@ enum { TOGETHER = 64, CHUNK = 32 };
 // Where a surface is not linear in its matrices, velocities are differences over this share of an interval.
 #define STEP_BACK (1.0 / 64)
 
+// What a state that was made elsewhere may come to.
+static void Tame(float* weights, size_t count)
+{
+    for (size_t i = 0; weights != NULL && i < count; ++i) {
+        weights[i] = jnClamp(weights[i], JN_LARGEST_WEIGHT, 0.0f);
+    }
+}
+
+// The weights and how fast they change (NULL: not wanted) at a fraction of the last interval.
+static void TakeWeights(const jnCharacter* c, double fraction, float* weights, float* rates)
+{
+    size_t columns = c->asset->morphs != NULL ? (size_t)c->asset->morphs->columnCount : 0;
+    jnMorphs_Weights(c->morphs, fraction, weights, rates);
+    Tame(weights, columns);
+    Tame(rates, columns);
+}
+
 // The surface at hand into x, y, z of every vertex.
 static void SkinAll(const jnCharacter* c, float* positions)
 {
@@ -58,7 +75,7 @@ static void FindDifferences(jnCharacter* c, double fraction, double* matrices)
         return;
     }
     for (int i = 0; i < 2; ++i) {
-        jnMorphs_Weights(c->morphs, ends[i], c->weights, NULL);
+        TakeWeights(c, ends[i], c->weights, NULL);
         jnMorphs_Matrices(c->morphs, ends[i], matrices, NULL);
         jnUseMatrices(c, matrices, c->origin);
         jnUseWeights(c, c->weights);
@@ -82,13 +99,13 @@ void jnShowMorphs(jnCharacter* c, double fraction, const jnCharacterOutput* out)
     double* rates = matrices + 12 * (size_t)a->jointCount;
     float* weightRates = c->weights + (a->morphs != NULL ? a->morphs->columnCount : 0);
     bool moves = out->velocities != NULL, shows = out->positions != NULL || out->normals != NULL;
-    JN_ASSERT(!c->weightsOnly || (!moves && !shows));
-    moves = moves && !c->weightsOnly;
-    shows = shows && !c->weightsOnly;
+    if (JN_BROKEN(!c->weightsOnly || (!moves && !shows))) {
+        moves = shows = false;
+    }
     if (moves && a->skinning == jn_skinDual) {
         FindDifferences(c, fraction, matrices);
     }
-    jnMorphs_Weights(c->morphs, fraction, c->weights, moves || out->weightRates != NULL ? weightRates : NULL);
+    TakeWeights(c, fraction, c->weights, moves || out->weightRates != NULL ? weightRates : NULL);
     jnDeliverWeights(c, c->weights, out->weights);
     jnDeliverWeights(c, weightRates, out->weightRates);
     if (!moves && !shows) {
@@ -231,7 +248,7 @@ jnResult jnLoopMorphs(jnCharacter* c, const jnCharacterLoop* loop, int* unsolved
 {
     jnMorphs* m = c->morphs;
     size_t bytes = 2 * (size_t)m->lanes * sizeof(float);
-    if (!(loop->h > 0.0f) || !jnIsFinite(loop->h)) {
+    if (jnCleanTime(loop->h) != (double)loop->h || loop->h == 0.0f) {
         return jnFail(error, jn_badArgument, "a loop needs h > 0, not %g s", (double)loop->h);
     }
     float* from = jnAllocate(&c->allocator, bytes + 1);
@@ -260,7 +277,9 @@ jnResult jnLoopMorphs(jnCharacter* c, const jnCharacterLoop* loop, int* unsolved
 
 void jnCharacter_AddImpulse(jnCharacter* c, int vertex, const float velocity[3])
 {
-    JN_ASSERT(vertex >= 0 && vertex < c->asset->vertexCount);
+    if (JN_BROKEN(c != NULL && velocity != NULL && vertex >= 0 && vertex < c->asset->hitVertexCount)) {
+        return;
+    }
     if (c->springs != NULL) {
         if (vertex < c->springCount) {
             jnSprings_AddImpulse(c->springs, vertex, velocity);
@@ -269,20 +288,11 @@ void jnCharacter_AddImpulse(jnCharacter* c, int vertex, const float velocity[3])
     }
     double stack[12 * JN_STACK_JOINTS], *matrices = c->matrices != NULL ? c->matrices : stack;
     if (c->morphs->clock.sampleCount > 0) {
+        float own[3];
+        jnClampVector(velocity, JN_LARGEST_IMPULSE, own);
         jnMorphs_Matrices(c->morphs, 1.0, matrices, NULL);
-        jnMorphs_Kick(c->morphs, matrices, vertex, velocity);
+        (c->asset->vertexCount > 0 ? jnMorphs_Kick : jnMorphs_KickHit)(c->morphs, matrices, vertex, own);
     }
-}
-
-// The fraction of an impulse that a vertex at `at` gets.
-static float ShareInSphere(const float at[3], const float center[3], float radius)
-{
-    float square = 0.0f;
-    for (int i = 0; i < 3; ++i) {
-        square += (at[i] - center[i]) * (at[i] - center[i]);
-    }
-    float inside = 1.0f - square / (radius * radius);
-    return inside > 0.0f ? inside * inside : 0.0f;
 }
 
 // Where a vertex is skinned to, without what adds to the rest surface.
@@ -306,8 +316,27 @@ static void SkinVertex(const jnCharacter* c, const double* matrices, int vertex,
     }
 }
 
+static void KickVertices(jnCharacter* c, const double* matrices, const jnSphere* sphere, const float velocity[3])
+{
+    for (int v = 0; v < c->asset->vertexCount; ++v) {
+        float at[3];
+        SkinVertex(c, matrices, v, at);
+        float share = jnShareInSphere(sphere, at);
+        if (share > 0.0f) {
+            jnMorphs_Kick(c->morphs, matrices, v,
+                (const float[3]){share * velocity[0], share * velocity[1], share * velocity[2]});
+        }
+    }
+}
+
 void jnCharacter_AddImpulseSphere(jnCharacter* c, const float center[3], float radius, const float velocity[3])
 {
+    float own[3];
+    if (JN_BROKEN(c != NULL && center != NULL && velocity != NULL) ||
+        JN_BROKEN(c->asset->hitVertexCount > 0 || c->asset->modeCount == 0)) {
+        return;
+    }
+    jnClampVector(velocity, JN_LARGEST_IMPULSE, own);
     if (c->springs != NULL) {
         jnSprings_AddImpulseSphere(c->springs, center, radius, velocity);
         return;
@@ -316,14 +345,11 @@ void jnCharacter_AddImpulseSphere(jnCharacter* c, const float center[3], float r
     if (c->morphs->clock.sampleCount == 0 || c->morphs->modes == NULL) {
         return;
     }
+    const jnSphere sphere = {.center = {center[0], center[1], center[2]}, .radius = radius};
     jnMorphs_Matrices(c->morphs, 1.0, matrices, NULL);
-    for (int v = 0; v < c->asset->vertexCount; ++v) {
-        float at[3];
-        SkinVertex(c, matrices, v, at);
-        float share = ShareInSphere(at, center, radius);
-        if (share > 0.0f) {
-            jnMorphs_Kick(c->morphs, matrices, v,
-                (const float[3]){share * velocity[0], share * velocity[1], share * velocity[2]});
-        }
+    if (c->asset->vertexCount > 0) {
+        KickVertices(c, matrices, &sphere, own);
+    } else {
+        jnMorphs_KickHits(c->morphs, matrices, c->origin, &sphere, own);
     }
 }

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-// Metres; places within a character are good to a tenth of a millimetre there, and what they come to is finite.
-#define LARGEST_ORIGIN 1e12
+// Of a morph target of the source.
+#define LARGEST_TARGET 1e4f
 
 bool jnNetworkActs(const jnCharacter* c)
 {
@@ -17,7 +17,7 @@ bool jnTakePose(jnCharacter* c, const jnPose* pose, double* matrices)
     const jnAsset* asset = c->asset;
     bool good = jnMakeGlobals(asset, pose, matrices);
     for (int i = 0; pose->origin != NULL && i < 3; ++i) {
-        good = good && fabs(pose->origin[i]) <= LARGEST_ORIGIN; // false for what is not a number
+        good = good && fabs(pose->origin[i]) <= JN_LARGEST_ORIGIN; // false for what is not a number
     }
     if (good) {
         for (int i = 0; i < 3; ++i) {
@@ -93,7 +93,7 @@ void jnTakeTargets(jnCharacter* c, const jnPose* pose)
     const jnAsset* a = c->asset;
     for (int i = 0; i < a->targetCount; ++i) {
         float weight = pose->targets != NULL ? pose->targets[i] - a->targets[i].weight : 0.0f;
-        c->targets[i] = jnIsFinite(weight) ? weight : 0.0f;
+        c->targets[i] = jnIsFinite(weight) ? jnClamp(weight, LARGEST_TARGET, 0.0f) : 0.0f;
     }
 }
 

@@ -118,9 +118,22 @@ static void StepVertices(jnCharacter* c, const jnCharacterInput* input, const jn
     jnDeliver(c, output, true);
 }
 
+static bool AllThere(jnCharacter* const* characters, int count)
+{
+    bool there = true;
+    for (int i = 0; i < count; ++i) {
+        there = there && characters[i] != NULL;
+    }
+    return there;
+}
+
 void jnStepCharacters(
     jnCharacter* const* characters, const jnCharacterInput* inputs, const jnCharacterOutput* outputs, int count)
 {
+    if (JN_BROKEN(count >= 0 && (count == 0 || (characters != NULL && inputs != NULL))) ||
+        JN_BROKEN(AllThere(characters, count))) {
+        return;
+    }
     // Characters without springs of single vertices go together, as far as they are of one asset.
     for (int first = 0, end; first < count; first = end) {
         end = first + 1;
@@ -148,6 +161,9 @@ void jnStepOnTargets(jnCharacter* c, const jnCharacterInput* in, const float* ta
 
 void jnCharacter_Reset(jnCharacter* c, const jnCharacterInput* input, const jnCharacterOutput* output)
 {
+    if (JN_BROKEN(c != NULL && input != NULL)) {
+        return;
+    }
     jnCharacterInput first = *input;
     first.teleport = jn_teleportReset;
     jnCharacter_Step(c, &first, output);
@@ -158,10 +174,9 @@ static void ShowPose(jnCharacter* c, const jnCharacterOutput* output)
 {
     const jnAsset* a = c->asset;
     ShowComponents(c, output);
-    if (output == NULL || (output->positions == NULL && output->normals == NULL)) {
+    if (output == NULL || (output->positions == NULL && output->normals == NULL) || JN_BROKEN(!c->weightsOnly)) {
         return;
     }
-    JN_ASSERT(!c->weightsOnly);
     for (int first = 0; first < a->blockCount; first += CHUNK) {
         float field[CHUNK * JN_FIELD_SIZE];
         int end = first + CHUNK < a->blockCount ? first + CHUNK : a->blockCount;
@@ -174,18 +189,25 @@ static void ShowPose(jnCharacter* c, const jnCharacterOutput* output)
 
 void jnCharacter_Skin(jnCharacter* c, const jnPose* pose, const jnCharacterOutput* output)
 {
-    jnUsePose(c, pose, false);
-    ShowPose(c, output);
+    if (!JN_BROKEN(c != NULL && pose != NULL)) {
+        jnUsePose(c, pose, false);
+        ShowPose(c, output);
+    }
 }
 
 void jnCharacter_Target(jnCharacter* c, const jnPose* pose, const jnCharacterOutput* output)
 {
-    jnUsePose(c, pose, true);
-    ShowPose(c, output);
+    if (!JN_BROKEN(c != NULL && pose != NULL)) {
+        jnUsePose(c, pose, true);
+        ShowPose(c, output);
+    }
 }
 
 void jnCharacter_Finish(jnCharacter* c, const jnCharacterOutput* output)
 {
+    if (JN_BROKEN(c != NULL)) {
+        return;
+    }
     if (c->morphs != NULL) {
         jnMorphs_Finish(c->morphs);
         jnShowMorphs(c, 1.0, output);
@@ -203,6 +225,9 @@ void jnCharacter_Finish(jnCharacter* c, const jnCharacterOutput* output)
 
 void jnCharacter_Evaluate(jnCharacter* c, float fraction, const jnCharacterOutput* output)
 {
+    if (JN_BROKEN(c != NULL)) {
+        return;
+    }
     double share = fmin(fmax((double)fraction, 0.0), 1.0);
     if (c->morphs != NULL) {
         jnShowMorphs(c, share, output);
@@ -216,6 +241,9 @@ void jnCharacter_Evaluate(jnCharacter* c, float fraction, const jnCharacterOutpu
 
 void jnCharacter_Settle(jnCharacter* c, double seconds, const jnCharacterOutput* output)
 {
+    if (JN_BROKEN(c != NULL)) {
+        return;
+    }
     if (c->morphs != NULL) {
         jnMorphs_Settle(c->morphs, seconds);
         jnShowMorphs(c, 1.0, output);
@@ -263,8 +291,10 @@ jnResult jnCharacter_SolveLoop(jnCharacter* c, const jnCharacterLoop* loop, int*
 {
     int own = 0, *count = unsolved != NULL ? unsolved : &own;
     *count = 0;
+    JN_NEED(error, c != NULL && loop != NULL);
     if (loop->frameCount < 3) {
         return jnFail(error, jn_badArgument, "a loop needs at least 3 poses, not %d", loop->frameCount);
     }
+    JN_NEED(error, loop->poses != NULL);
     return c->morphs != NULL ? jnLoopMorphs(c, loop, count, error) : LoopVertices(c, loop, count, error);
 }

@@ -43,11 +43,26 @@
 #define JN_HAVE_AVX512_KERNELS 1
 #endif
 
-// The caller broke a contract. Define JN_ASSERT when building the library to do something else about it.
+// What only a fault of ours can break. Define JN_ASSERT when building the library to do something else about it.
 #ifndef JN_ASSERT
 #include <assert.h>
 #define JN_ASSERT(condition) assert(condition)
 #endif
+
+// The caller broke a contract: true, after it was counted and the handler was asked. Looked at in every build: what
+// follows is the way out. Define JN_BROKEN when building the library to do something else about it.
+#ifndef JN_BROKEN
+#define JN_BROKEN(condition) (!(condition) && jnReportMisuse(#condition, __FILE__, __LINE__))
+#endif
+bool jnReportMisuse(const char* condition, const char* file, int line);
+
+// The same in a function that gives a result.
+#define JN_NEED(error, condition)                                                                                      \
+    do {                                                                                                               \
+        if (JN_BROKEN(condition)) {                                                                                    \
+            return jnFail(error, jn_badArgument, "%s: broken contract: %s", __func__, #condition);                     \
+        }                                                                                                              \
+    } while (0)
 
 // Vertices per block: the width of the widest vector register in floats. Every array of the runtime is
 // padded to whole blocks, so that a kernel never needs a tail loop.
@@ -94,6 +109,31 @@ static inline bool jnIsFiniteD(double value)
 {
     return value - value == 0.0;
 }
+
+// A number of any size within +-limit; what is not a number becomes `otherwise`.
+static inline float jnClamp(float value, float limit, float otherwise)
+{
+    return value > limit ? limit : value < -limit ? -limit : value == value ? value : otherwise;
+}
+
+// A vector of the caller, each number within +-limit; what is not a number becomes 0.
+static inline void jnClampVector(const float from[3], float limit, float to[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        to[i] = jnClamp(from[i], limit, 0.0f);
+    }
+}
+
+// Settings of any size act as if they were within these: far beyond what flesh sees, and what follows from them stays
+// within floats.
+#define JN_LARGEST_FORCE 1e6f   // m/s^2
+#define JN_LARGEST_IMPULSE 1e6f // m/s
+#define JN_LARGEST_INERTIA 100.0f
+#define JN_LARGEST_STRENGTH 32.0f
+#define JN_LARGEST_SCALE 1e6f
+// States and samples beyond this are as numbers that are not finite: a product of three of it and one more is still a
+// float.
+#define JN_LARGEST_STATE 1e15f
 
 static inline size_t jnAlignUp(size_t size)
 {

@@ -488,7 +488,7 @@ static int Clean(const jnCleanPass* pass)
     }
     for (int k = 0; k < lanes; ++k) {
         float z = fabsf(zs[k]), p = fabsf(ps[k]);
-        bad += !(z <= 3e38f) + !(p <= 3e38f);
+        bad += !(z <= JN_LARGEST_STATE) + !(p <= JN_LARGEST_STATE);
         zs[k] = z < DUST ? 0.0f : zs[k];
         ps[k] = p < DUST ? 0.0f : ps[k];
     }

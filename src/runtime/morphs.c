@@ -454,59 +454,6 @@ void jnMorphs_NewestTurns(const jnMorphs* m, float* turns)
     }
 }
 
-// What the modes move a vertex by at unit amplitude, times a vector: [modeCount], added to.
-static void DotShapes(const jnMorphs* m, int vertex, const float vector[3], float* sums)
-{
-    jnVertexMorphs v = jnMorphsOf(m->asset->morphs, vertex);
-    float along[JN_MAX_SHAPES];
-    for (size_t s = 0; s < v.shapeCount; ++s) {
-        along[s] = v.scales[s] * ((float)jnShapeAt(&v, s, 0) * vector[0] + (float)jnShapeAt(&v, s, 1) * vector[1] +
-                                     (float)jnShapeAt(&v, s, 2) * vector[2]);
-    }
-    for (size_t at = 0; at < v.columnCount; ++at) {
-        int k = v.columns[at] - m->asset->morphs->firstMode;
-        float sum = 0.0f;
-        for (size_t s = 0; k >= 0 && k < m->modeCount && s < v.shapeCount; ++s) {
-            sum += (float)jnMixAt(&v, at, s) * along[s];
-        }
-        if (k >= 0 && k < m->modeCount) {
-            sums[k] += sum / m->modes->modes[k].unit;
-        }
-    }
-}
-
-void jnMorphs_Kick(jnMorphs* m, const double* matrices, int vertex, const float velocity[3])
-{
-    const jnAsset* a = m->asset;
-    size_t b = (size_t)(vertex / JN_LANES), count = a->influenceStarts[b + 1] - a->influenceStarts[b];
-    size_t at = (size_t)a->influenceStarts[b] * JN_LANES + (size_t)(vertex % JN_LANES) * count;
-    double blended[12] = {0}, q[4];
-    if (m->modes == NULL) {
-        return;
-    }
-    for (size_t k = 0; k < 12 * count; ++k) {
-        blended[k % 12] +=
-            (double)a->influenceWeights[at + k / 12] * matrices[12 * (size_t)a->influenceJoints[at + k / 12] + k % 12];
-    }
-    jnRotationOf(blended, q);
-    float local[3], t[3];
-    for (int i = 0; i < 3; ++i) { // the inverse: R^T v
-        int x = (i + 1) % 3, y = (i + 2) % 3;
-        t[i] = (float)(2.0 * (q[y] * (double)velocity[x] - q[x] * (double)velocity[y]));
-    }
-    for (int i = 0; i < 3; ++i) {
-        int x = (i + 1) % 3, y = (i + 2) % 3;
-        local[i] = (float)((double)velocity[i] + q[3] * (double)t[i] + (q[y] * (double)t[x] - q[x] * (double)t[y]));
-    }
-    float* sums = m->work;
-    memset(sums, 0, (size_t)m->lanes * sizeof(float));
-    DotShapes(m, vertex, local, sums);
-    for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
-        float change = m->gain[k] * m->modes->masses[vertex] * sums[k];
-        m->now[(size_t)m->lanes + k] += jnIsFinite(change) ? change : 0.0f;
-    }
-}
-
 enum { SNAPSHOT_VERSION = 4 };
 #define SNAPSHOT_MAGIC "JNMORPH"
 
@@ -566,8 +513,11 @@ jnResult jnMorphs_Restore(jnMorphs* m, const void* snapshot, size_t size, jnErro
             size, expected);
     }
     memcpy(&clock, (const char*)snapshot + sizeof(head), sizeof(clock));
-    if (head.checksum != jnAssetChecksum(snapshot, size) || !jnClock_IsSane(&clock)) {
+    if (head.checksum != jnAssetChecksum(snapshot, size)) {
         return jnFail(error, jn_badData, "the snapshot is damaged: its checksum does not match");
+    }
+    if (!jnMorphs_IsSane(m, &clock, (const char*)snapshot + sizeof(head) + sizeof(clock))) {
+        return jnFail(error, jn_badData, "the snapshot is not one of ours: it has a number that no character saves");
     }
     m->clock = clock;
     memcpy(m->moving, (const char*)snapshot + sizeof(head) + sizeof(clock), m->movingSize);

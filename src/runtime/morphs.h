@@ -1,6 +1,6 @@
 // A character as morph weights, from the inside: morphs.c has its life and what is shown of it, morphs_step.c its time,
-// morphs_modes.c the motion of the modes over an interval, morphs_across.c that of many characters, morphs_bound.c what is
-// shown of it.
+// morphs_modes.c the motion of the modes over an interval, morphs_across.c that of many characters, morphs_bound.c what
+// is shown of it.
 //
 // The surface is  x_v = sum_j w_vj M_j (r_v + sum_c B_vc c_c + sum_k U_vk z_k)  with the skin's matrices M_j, the
 // network's components c and the modes' amplitudes z. The state is M, c and z in time. A cubic through skinned vertices
@@ -129,12 +129,12 @@ void jnMorphs_Matrices(const jnMorphs* morphs, double fraction, double* matrices
 void jnMorphs_NewestMatrices(const jnMorphs* morphs, double* matrices);
 // Its rotations, [jointCount][4]; those that are not needed are left alone.
 void jnMorphs_NewestTurns(const jnMorphs* morphs, float* turns);
-// Adds to the velocity of a vertex, in the world; matrices: the skin's at the sample that is shown.
-void jnMorphs_Kick(jnMorphs* morphs, const double* matrices, int vertex, const float velocity[3]);
 // Everything that a step changes, as bytes of any machine.
 size_t jnMorphs_SnapshotSize(const jnMorphs* morphs);
 void jnMorphs_Save(const jnMorphs* morphs, void* snapshot);
 jnResult jnMorphs_Restore(jnMorphs* morphs, const void* snapshot, size_t size, jnError* error);
+// snapshot.c: whether a step may go on from a clock and `moving`, which came from elsewhere and may lie at any address.
+bool jnMorphs_IsSane(const jnMorphs* morphs, const jnSpringsClock* clock, const char* moving);
 
 // morphs_step.c, in this order
 // Takes the matrices of a new pose, [jointCount][12] in the world. root: NULL where it is not known.
@@ -171,8 +171,33 @@ void jnSwing(jnMorphs* morphs, double h, const float* drag, float* state);
 const jnBound* jnMorphs_Bound(const jnMorphs* morphs);
 // Limits of displacements from the asset's and from a distance, as jnMorphs_SetCaps.
 void jnMorphs_SetBound(jnMorphs* morphs, float scale, float distance);
-// Amplitudes as they are shown, of a bounded character: [blocks of the bound's modes][JN_LANES], 0 beyond the modes in use.
+// Amplitudes as they are shown, of a bounded character: [blocks of the bound's modes][JN_LANES], 0 beyond the modes in
+// use.
 void jnBoundAmplitudes(const jnMorphs* morphs, float* amplitudes);
+
+// morphs_hits.c: impulses. matrices: the skin's at the sample that is shown.
+typedef struct jnSphere {
+    float center[3], radius;
+} jnSphere;
+
+// The fraction of an impulse that a vertex at `at` gets.
+static inline float jnShareInSphere(const jnSphere* sphere, const float at[3])
+{
+    float square = 0.0f;
+    for (int i = 0; i < 3; ++i) {
+        square += (at[i] - sphere->center[i]) * (at[i] - sphere->center[i]);
+    }
+    float inside = 1.0f - square / (sphere->radius * sphere->radius);
+    return inside > 0.0f ? inside * inside : 0.0f;
+}
+// Adds to the velocity of a vertex, in the world.
+void jnMorphs_Kick(jnMorphs* morphs, const double* matrices, int vertex, const float velocity[3]);
+// Where an asset without a surface can be hit; pointCount 0: nowhere.
+const jnHits* jnMorphs_Hits(const jnMorphs* morphs);
+// The same there: at a vertex of the whole character, and at all that are in a sphere around a place from an origin.
+void jnMorphs_KickHit(jnMorphs* morphs, const double* matrices, int vertex, const float velocity[3]);
+void jnMorphs_KickHits(
+    jnMorphs* morphs, const double* matrices, const double origin[3], const jnSphere* sphere, const float velocity[3]);
 
 // morphs_across.c: JN_LANES characters of one asset at once, a lane for each
 enum { JN_ACROSS_PAIRS = JN_ACROSS_MODES * (JN_ACROSS_MODES - 1) / 2 };

@@ -90,10 +90,18 @@ static inline void SumRings(const jnNormalsPass* pass, const uint32_t* rings, ui
 
 #endif
 
+// Flesh so large that the square of a normal leaves the floats has one still.
+#define LARGEST_NORMAL 1e18f
+static inline jnFloats Clamp(jnFloats x)
+{
+    jnFloats most = jnRepeat(LARGEST_NORMAL), least = jnRepeat(-LARGEST_NORMAL);
+    return jnSelectAtLeast(x, most, most, jnSelectAtLeast(least, x, least, x));
+}
+
 // Unit length for JN_WIDTH vectors in rows. Where nothing has a direction, any is as good: z.
 static inline void Normalize(float* field)
 {
-    jnFloats x = jnLoad(field), y = jnLoad(field + JN_LANES), z = jnLoad(field + 2 * JN_LANES);
+    jnFloats x = Clamp(jnLoad(field)), y = Clamp(jnLoad(field + JN_LANES)), z = Clamp(jnLoad(field + 2 * JN_LANES));
     jnFloats square = jnAdd(jnAdd(jnMul(x, x), jnMul(y, y)), jnMul(z, z));
     jnFloats none = jnRepeat(0.0f), least = jnRepeat(SMALLEST_SQUARE), one = jnRepeat(1.0f);
     jnFloats scale = jnDiv(one, jnSqrt(jnSelectAtLeast(square, least, square, one)));

@@ -217,6 +217,9 @@ jnSpringResponse jnEvaluateSpring(double stiffness, double damping, double h)
 jnSpringResponse jnDifferentiateSpring(
     double stiffness, double damping, double h, jnSpringResponse* byStiffness, jnSpringResponse* byDamping)
 {
+    if (JN_BROKEN(byStiffness != NULL && byDamping != NULL)) {
+        return jnEvaluateSpring(stiffness, damping, h);
+    }
     stiffness = CleanArgument(stiffness);
     damping = CleanArgument(damping);
     h = CleanArgument(h);

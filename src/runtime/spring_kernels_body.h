@@ -225,10 +225,11 @@ static inline void WriteVectors(float* output, size_t stride, int lanes, const f
     }
 }
 
+// Finite, and not so far that what follows would not be.
 static inline bool LaneIsFinite(const float* field, int lane)
 {
-    return fabsf(field[lane]) <= FLT_MAX && fabsf(field[JN_LANES + lane]) <= FLT_MAX &&
-           fabsf(field[2 * JN_LANES + lane]) <= FLT_MAX;
+    return fabsf(field[lane]) <= JN_LARGEST_STATE && fabsf(field[JN_LANES + lane]) <= JN_LARGEST_STATE &&
+           fabsf(field[2 * JN_LANES + lane]) <= JN_LARGEST_STATE;
 }
 
 static inline void RotateField(const float* m, const float* t, float* field)
@@ -395,14 +396,16 @@ static inline void Kick(const jnStepPass* pass, const Basis* basis, const float*
     }
 }
 
-// False if a position of the block is not finite: it would be in the sum. A sum beyond floats is a false
-// alarm.
+// False if a position of the block is not finite or beyond 1.7 times the largest state: times TOO_FAR it is infinite
+// then, and so is the sum, or no number. A sum beyond floats is a false alarm.
+#define TOO_FAR 2e23f
 static inline bool FieldIsFinite(const float* field)
 {
     bool finite = true;
     for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
-        jnFloats sum = jnAdd(jnLoad(field + i), jnLoad(field + JN_LANES + i));
-        finite = finite && jnAllFinite(jnAdd(sum, jnLoad(field + 2 * JN_LANES + i)));
+        jnFloats x = jnScale(TOO_FAR, jnLoad(field + i)), y = jnScale(TOO_FAR, jnLoad(field + JN_LANES + i));
+        jnFloats z = jnScale(TOO_FAR, jnLoad(field + 2 * JN_LANES + i));
+        finite = finite && jnAllFinite(jnAdd(jnAdd(x, y), z));
     }
     return finite;
 }

@@ -12,6 +12,8 @@ enum { MOST_BYTES_A_SPRING = 512 };
 // Tuned parameters end here, far above any spring that moves.
 #define STIFFEST 1e30f
 enum { PARAMETER_ARRAYS = 7 };
+// Offsets beyond JN_LARGEST_STATE are taken back with the next step; a velocity shows one step later.
+#define LARGEST_SAVED_STATE 1e30f
 enum {
     SNAPSHOT_MAGIC = 0x314e4a53,
     SNAPSHOT_VERSION = JN_VERSION_MAJOR << 16 | JN_VERSION_MINOR << 8 | JN_VERSION_PATCH
@@ -82,7 +84,7 @@ static bool CountIsPossible(int count)
 
 size_t jnSprings_ByteCount(const jnSpringsDef* def)
 {
-    if (!CountIsPossible(def->count)) {
+    if (JN_BROKEN(def != NULL) || !CountIsPossible(def->count)) {
         return 0;
     }
     return LayOut(NULL, def->count, def->curve);
@@ -142,8 +144,9 @@ static void ApplyTuning(jnSprings* springs)
 
 jnResult jnCreateSprings(const jnSpringsDef* def, jnSprings** out, jnError* error)
 {
-    JN_ASSERT(def != NULL && out != NULL);
+    JN_NEED(error, out != NULL);
     *out = NULL;
+    JN_NEED(error, def != NULL);
     JN_PASS(CheckDef(def, error));
     size_t size = jnSprings_ByteCount(def);
     jnSprings* springs = def->memory;
@@ -192,6 +195,7 @@ void jnDestroySprings(jnSprings* springs)
 
 jnResult jnSprings_SetParameters(jnSprings* springs, const float* stiffness, const float* damping, jnError* error)
 {
+    JN_NEED(error, springs != NULL);
     JN_PASS(CheckNumbers(stiffness, springs->count, "stiffness", error));
     JN_PASS(CheckNumbers(damping, springs->count, "damping", error));
     size_t size = (size_t)springs->count * sizeof(float);
@@ -208,6 +212,7 @@ jnResult jnSprings_SetParameters(jnSprings* springs, const float* stiffness, con
 jnResult jnSprings_SetTuning(jnSprings* springs, float hertzScale, float ratioScale, const float* hertzScales,
     const float* ratioScales, jnError* error)
 {
+    JN_NEED(error, springs != NULL);
     JN_PASS(CheckNumbers(&hertzScale, 1, "frequency scale", error));
     JN_PASS(CheckNumbers(&ratioScale, 1, "damping ratio scale", error));
     JN_PASS(CheckNumbers(hertzScales, springs->count, "frequency scale", error));
@@ -222,36 +227,44 @@ jnResult jnSprings_SetTuning(jnSprings* springs, float hertzScale, float ratioSc
 
 jnResult jnSprings_SetStrength(jnSprings* springs, float strength, const float* strengths, jnError* error)
 {
+    JN_NEED(error, springs != NULL);
     JN_PASS(CheckNumbers(&strength, 1, "strength", error));
     JN_PASS(CheckNumbers(strengths, springs->count, "strength", error));
-    springs->strength = strength;
+    springs->strength = jnClamp(strength, JN_LARGEST_STRENGTH, 1.0f);
     springs->hasStrengths = strengths != NULL;
-    if (strengths != NULL) {
-        memcpy(springs->strengths, strengths, (size_t)springs->count * sizeof(float));
+    for (int i = 0; strengths != NULL && i < springs->count; ++i) {
+        springs->strengths[i] = jnClamp(strengths[i], JN_LARGEST_STRENGTH, 1.0f);
     }
     return jn_ok;
 }
 
 void jnSprings_SetForce(jnSprings* springs, const float acceleration[3])
 {
-    for (int i = 0; i < 3; ++i) {
-        springs->force[i] = jnIsFinite(acceleration[i]) ? acceleration[i] : 0.0f;
+    if (!JN_BROKEN(springs != NULL && acceleration != NULL)) {
+        jnClampVector(acceleration, JN_LARGEST_FORCE, springs->force);
     }
 }
 
 void jnSprings_SetCap(jnSprings* springs, float distance)
 {
-    springs->cap = distance > 0.0f && jnIsFinite(distance) ? distance : 0.0f;
+    if (!JN_BROKEN(springs != NULL)) {
+        springs->cap = distance > 0.0f && jnIsFinite(distance) ? distance : 0.0f;
+    }
 }
 
 void jnSprings_SetInertia(jnSprings* springs, float translation, float rotation)
 {
-    springs->inertia[0] = jnIsFinite(translation) ? translation : 1.0f;
-    springs->inertia[1] = jnIsFinite(rotation) ? rotation : 1.0f;
+    if (!JN_BROKEN(springs != NULL)) {
+        springs->inertia[0] = jnClamp(translation, JN_LARGEST_INERTIA, 1.0f);
+        springs->inertia[1] = jnClamp(rotation, JN_LARGEST_INERTIA, 1.0f);
+    }
 }
 
 void jnSprings_SetTeleportThreshold(jnSprings* springs, float distance, jnTeleport teleport)
 {
+    if (JN_BROKEN(springs != NULL && jnIsTeleport(teleport))) {
+        return;
+    }
     springs->teleportThreshold = distance > 0.0f ? distance : 0.0f;
     springs->teleportKind = teleport;
 }
@@ -262,13 +275,15 @@ static jnFrame ShownFrame(const jnSprings* springs)
     return jnWorldFromSpace(jnShownSpace(&springs->clock), 1.0, 0.0);
 }
 
-// A world vector in the simulation's space: the inverse of a rotation is its transpose.
-static void ToSpace(const jnFrame* toWorld, const float world[3], float local[3])
+// A velocity that the caller adds, from the world to the simulation's space: the inverse of a rotation is its
+// transpose.
+static void ToSpace(const jnFrame* toWorld, const float velocity[3], float local[3])
 {
+    float world[3];
+    jnClampVector(velocity, JN_LARGEST_IMPULSE, world);
     const float* m = toWorld->rotation;
     for (int i = 0; i < 3; ++i) {
-        float value = m[i] * world[0] + m[3 + i] * world[1] + m[6 + i] * world[2];
-        local[i] = jnIsFinite(value) ? value : 0.0f;
+        local[i] = m[i] * world[0] + m[3 + i] * world[1] + m[6 + i] * world[2];
     }
 }
 
@@ -282,7 +297,9 @@ static void Kick(jnSprings* springs, int spring, const float local[3], float sha
 
 void jnSprings_AddImpulse(jnSprings* springs, int spring, const float velocity[3])
 {
-    JN_ASSERT(spring >= 0 && spring < springs->count);
+    if (JN_BROKEN(springs != NULL && velocity != NULL && spring >= 0 && spring < springs->count)) {
+        return;
+    }
     jnFrame toWorld = ShownFrame(springs);
     float local[3];
     ToSpace(&toWorld, velocity, local);
@@ -291,6 +308,9 @@ void jnSprings_AddImpulse(jnSprings* springs, int spring, const float velocity[3
 
 void jnSprings_AddImpulseSphere(jnSprings* springs, const float center[3], float radius, const float velocity[3])
 {
+    if (JN_BROKEN(springs != NULL && center != NULL && velocity != NULL)) {
+        return;
+    }
     const float* state = springs->states[springs->clock.current];
     const float* base = springs->samples[springs->clock.base];
     jnFrame toWorld = ShownFrame(springs);
@@ -315,6 +335,9 @@ void jnSprings_AddImpulseSphere(jnSprings* springs, const float center[3], float
 
 void jnSprings_GetState(const jnSprings* springs, float* offsets, float* velocities)
 {
+    if (JN_BROKEN(springs != NULL)) {
+        return;
+    }
     const float* state = springs->states[springs->clock.current];
     for (int i = 0; i < 3 * springs->count; ++i) {
         if (offsets != NULL) {
@@ -328,25 +351,33 @@ void jnSprings_GetState(const jnSprings* springs, float* offsets, float* velocit
 
 void jnSprings_SetState(jnSprings* springs, const float* offsets, const float* velocities)
 {
+    if (JN_BROKEN(springs != NULL)) {
+        return;
+    }
     float* state = springs->states[springs->clock.current];
     for (int i = 0; i < 3 * springs->count; ++i) {
         if (offsets != NULL) {
-            state[jnEntry(i / 3, 6, i % 3)] = jnIsFinite(offsets[i]) ? offsets[i] : 0.0f;
+            state[jnEntry(i / 3, 6, i % 3)] =
+                jnIsFinite(offsets[i]) ? jnClamp(offsets[i], JN_LARGEST_STATE, 0.0f) : 0.0f;
         }
         if (velocities != NULL) {
-            state[jnEntry(i / 3, 6, 3 + i % 3)] = jnIsFinite(velocities[i]) ? velocities[i] : 0.0f;
+            state[jnEntry(i / 3, 6, 3 + i % 3)] =
+                jnIsFinite(velocities[i]) ? jnClamp(velocities[i], JN_LARGEST_STATE, 0.0f) : 0.0f;
         }
     }
 }
 
 size_t jnSprings_SnapshotSize(const jnSprings* springs)
 {
-    return sizeof(SnapshotHead) + springs->movingSize;
+    return JN_BROKEN(springs != NULL) ? 0 : sizeof(SnapshotHead) + springs->movingSize;
 }
 
 void jnSprings_Save(const jnSprings* springs, void* snapshot)
 {
     SnapshotHead head;
+    if (JN_BROKEN(springs != NULL && snapshot != NULL)) {
+        return;
+    }
     memset(&head, 0, sizeof(head)); // padding too: equal states are equal bytes
     head.magic = SNAPSHOT_MAGIC;
     head.version = SNAPSHOT_VERSION;
@@ -359,27 +390,19 @@ void jnSprings_Save(const jnSprings* springs, void* snapshot)
     memcpy((char*)snapshot + sizeof(head), springs->moving, springs->movingSize);
 }
 
-static bool InRange(int value, int end)
+// Whether all that a step would calculate with is a number that it can.
+static bool IsSane(const jnSprings* springs, const SnapshotHead* head, const char* moving)
 {
-    return value >= 0 && value < end;
-}
-
-// Everything that a step would use as an index.
-bool jnClock_IsSane(const jnSpringsClock* clock)
-{
-    bool sane = InRange(clock->sampleCount, JN_HISTORY + 1) && InRange(clock->newest, JN_HISTORY) &&
-                InRange(clock->base, JN_HISTORY) && InRange(clock->current, 2) && InRange(clock->interval.own, 3);
-    sane = sane && InRange(clock->advanced, 2) && InRange(clock->atRest, 2) && InRange(clock->space.moved, 2) &&
-           InRange(clock->space.hasRoot, 2) && InRange(clock->dirty, JN_HISTORY + 1);
-    for (int i = 0; i < JN_HISTORY; ++i) {
-        sane = sane && InRange(clock->slots[i], JN_HISTORY);
-    }
-    return sane;
+    size_t state = (size_t)springs->blockCount * JN_STATE_SIZE, field = (size_t)springs->blockCount * JN_FIELD_SIZE;
+    size_t fields = springs->curve == jn_curveHermite ? 2 * JN_HISTORY : JN_HISTORY;
+    return jnClock_IsSane(&head->clock) && jnAreWithin(moving, 2 * state, LARGEST_SAVED_STATE) &&
+           jnAreWithin(moving + 2 * state * sizeof(float), fields * field, JN_LARGEST_SAVED_SAMPLE);
 }
 
 jnResult jnSprings_Restore(jnSprings* springs, const void* snapshot, size_t size, jnError* error)
 {
     SnapshotHead head;
+    JN_NEED(error, springs != NULL && snapshot != NULL);
     if (size != jnSprings_SnapshotSize(springs)) {
         return jnFail(
             error, jn_badData, "a snapshot of this set has %zu bytes, not %zu", jnSprings_SnapshotSize(springs), size);
@@ -389,7 +412,8 @@ jnResult jnSprings_Restore(jnSprings* springs, const void* snapshot, size_t size
         head.timing != (int32_t)springs->timing) {
         return jnFail(error, jn_badData, "the snapshot is of another set: other springs, curve or timing");
     }
-    if (head.version != SNAPSHOT_VERSION || head.clockSize != sizeof(head.clock) || !jnClock_IsSane(&head.clock)) {
+    if (head.version != SNAPSHOT_VERSION || head.clockSize != sizeof(head.clock) ||
+        !IsSane(springs, &head, (const char*)snapshot + sizeof(head))) {
         return jnFail(error, jn_badData, "the snapshot is damaged or of another build of the library");
     }
     springs->clock = head.clock;
@@ -399,20 +423,20 @@ jnResult jnSprings_Restore(jnSprings* springs, const void* snapshot, size_t size
 
 uint64_t jnSprings_ResetCount(const jnSprings* springs)
 {
-    return springs->resetCount;
+    return JN_BROKEN(springs != NULL) ? 0 : springs->resetCount;
 }
 
 int jnSprings_Count(const jnSprings* springs)
 {
-    return springs->count;
+    return JN_BROKEN(springs != NULL) ? 0 : springs->count;
 }
 
 int jnSprings_BlockCount(const jnSprings* springs)
 {
-    return springs->blockCount;
+    return JN_BROKEN(springs != NULL) ? 0 : springs->blockCount;
 }
 
 jnKernel jnSprings_Kernel(const jnSprings* springs)
 {
-    return springs->kernel;
+    return JN_BROKEN(springs != NULL) ? jn_kernelAuto : springs->kernel;
 }

@@ -60,14 +60,14 @@ bool jnReadRoot(const jnTransform* root, jnPlacement* placement)
 {
     float sum = 0.0f, norm = 0.0f;
     for (int i = 0; i < 4; ++i) {
-        sum += i < 3 ? root->position[i] : 0.0f;
+        sum += i < 3 ? fabsf(root->position[i]) : 0.0f;
         norm += root->rotation[i] * root->rotation[i];
     }
     for (int i = 0; i < 4; ++i) {
         placement->position[i % 3] = (double)root->position[i % 3];
         placement->rotation[i] = (double)root->rotation[i];
     }
-    return jnIsFinite(sum) && norm > 0.25f && norm < 4.0f;
+    return sum <= JN_LARGEST_STATE && norm > 0.25f && norm < 4.0f;
 }
 
 // The placement reached by following the share `u` of a motion.

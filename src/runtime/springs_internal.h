@@ -114,14 +114,34 @@ void jnSprings_BeginFilledStep(jnSprings* springs, const jnSpringsInput* input, 
 void jnSprings_Shift(jnSprings* springs, const double shift[3]);
 
 // Time, of springs and of modes alike.
+// Whether a teleport is one of its enumeration.
+static inline bool jnIsTeleport(jnTeleport teleport)
+{
+    return (int)teleport >= jn_teleportNone && (int)teleport <= jn_teleportReset;
+}
+
 // Seconds of a step as they are taken; 0: a pause.
 double jnCleanTime(float h);
-// Whether no index and flag of a clock that was read from elsewhere leaves its range.
-bool jnClock_IsSane(const jnSpringsClock* clock);
+// A step longer than this is a day; longer ones are taken as one.
+#define JN_LONGEST_STEP 86400.0
+// Below a microsecond h is taken as 0: a target that moved between two such samples would have a velocity that no
+// character survives.
+#define JN_SHORTEST_STEP 1e-6f
 // Opens a slot for a new sample that is h seconds after the newest.
 void jnClock_Push(jnSpringsClock* clock, double h);
 // Sets the clock to the next interval, if the history reaches it. last: there is no sample behind its end.
 bool jnClock_Next(jnSpringsClock* clock, jnCurve curve, jnTiming timing, bool last);
+
+// snapshot.c: of what was read from elsewhere
+// Samples up to JN_LARGEST_STATE, after their coordinates began elsewhere a few times.
+#define JN_LARGEST_SAVED_SAMPLE 4e15f
+// Whether a step may calculate with a clock: indices and flags in their range, times, rotations and places as they come
+// about.
+bool jnClock_IsSane(const jnSpringsClock* clock);
+// Whether all floats at an address of any alignment are within +-limit.
+bool jnAreWithin(const void* bytes, size_t count, float limit);
+// Whether samples may be so far apart.
+bool jnIsDuration(double seconds);
 
 // springs_frame.c
 // Takes the root that comes with a sample, or during a pause; NULL: none. inertia: of translation and rotation.

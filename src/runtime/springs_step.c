@@ -12,11 +12,6 @@
 
 enum { DENSE = 3 * sizeof(float) };
 
-// A step longer than this is a day; longer ones are taken as one.
-#define LONGEST_STEP 86400.0
-// Below a microsecond h is taken as 0: a target that moved between two such samples would have a velocity that no
-// character survives.
-#define SHORTEST_STEP 1e-6f
 // A rest is at most thirty years: the cube of it still fits a float.
 #define LONGEST_REST 1e9
 
@@ -110,7 +105,6 @@ static void SetFrames(jnSprings* springs, jnStepPass* pass)
 
 static void SetInput(jnSprings* springs, jnStepPass* pass, const jnSpringsInput* input)
 {
-    JN_ASSERT(springs->curve != jn_curveHermite || input->targetVelocities != NULL);
     int newest = springs->clock.newest;
     pass->input = input->targets;
     pass->inputStride = input->targetStride != 0 ? input->targetStride : DENSE;
@@ -201,7 +195,9 @@ static void CarryHistory(jnSprings* springs, const jnSpringsInput* input, double
         }
         for (int slot = 0; slot < JN_HISTORY; ++slot) {
             for (int axis = 0; axis < 3; ++axis) {
-                springs->samples[slot][jnEntry(i, 3, axis)] += shift[axis];
+                float* at = &springs->samples[slot][jnEntry(i, 3, axis)];
+                *at = fabsf(*at + shift[axis]) <= JN_LARGEST_STATE ? *at + shift[axis]
+                                                                   : local[axis] + toSpace.translation[axis];
             }
         }
     }
@@ -291,7 +287,7 @@ static jnStepPass AdvancePass(jnSprings* springs, const jnSpringsOutput* output,
 
 double jnCleanTime(float h)
 {
-    return h >= SHORTEST_STEP ? fmin((double)h, LONGEST_STEP) : 0.0;
+    return h >= JN_SHORTEST_STEP ? fmin((double)h, JN_LONGEST_STEP) : 0.0;
 }
 
 float* jnSprings_NextSlot(jnSprings* springs, float h, jnTeleport teleport)
@@ -359,17 +355,25 @@ static jnStepPass PrepareStep(jnSprings* springs, const jnSpringsInput* input, c
 
 static void BeginStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
 {
-    JN_ASSERT(!springs->stepping);
     jnStepPass pass = PrepareStep(springs, input, output);
     SetFrames(springs, &pass);
     SetPass(springs, &pass);
     springs->stepping = true;
 }
 
+// Whether the caller may begin a step with this input.
+static bool MayStep(const jnSprings* springs, const jnSpringsInput* input)
+{
+    return !JN_BROKEN(springs != NULL && input != NULL) && !JN_BROKEN(input->targets != NULL) &&
+           !JN_BROKEN(springs->curve != jn_curveHermite || input->targetVelocities != NULL) &&
+           !JN_BROKEN(!springs->stepping);
+}
+
 void jnSprings_BeginStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
 {
-    JN_ASSERT(input->targets != NULL);
-    BeginStep(springs, input, output);
+    if (MayStep(springs, input)) {
+        BeginStep(springs, input, output);
+    }
 }
 
 void jnSprings_BeginFilledStep(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
@@ -380,27 +384,36 @@ void jnSprings_BeginFilledStep(jnSprings* springs, const jnSpringsInput* input, 
 
 void jnSprings_StepBlocks(jnSprings* springs, int firstBlock, int endBlock)
 {
-    JN_ASSERT(springs->stepping);
-    JN_ASSERT(firstBlock >= 0 && firstBlock <= endBlock && endBlock <= springs->blockCount);
+    if (JN_BROKEN(springs != NULL && springs->stepping) ||
+        JN_BROKEN(firstBlock >= 0 && firstBlock <= endBlock && endBlock <= springs->blockCount)) {
+        return;
+    }
     RunBlocks(springs, firstBlock, endBlock);
 }
 
 void jnSprings_EndStep(jnSprings* springs)
 {
-    JN_ASSERT(springs->stepping);
+    if (JN_BROKEN(springs != NULL && springs->stepping)) {
+        return;
+    }
     CountResets(springs);
     springs->stepping = false;
 }
 
 void jnSprings_Step(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
 {
-    jnSprings_BeginStep(springs, input, output);
-    jnSprings_StepBlocks(springs, 0, springs->blockCount);
-    jnSprings_EndStep(springs);
+    if (MayStep(springs, input)) {
+        BeginStep(springs, input, output);
+        jnSprings_StepBlocks(springs, 0, springs->blockCount);
+        jnSprings_EndStep(springs);
+    }
 }
 
 void jnSprings_Reset(jnSprings* springs, const jnSpringsInput* input, const jnSpringsOutput* output)
 {
+    if (JN_BROKEN(springs != NULL && input != NULL)) {
+        return;
+    }
     jnSpringsInput first = *input;
     first.teleport = jn_teleportReset;
     jnSprings_Step(springs, &first, output);
@@ -416,6 +429,9 @@ static void Show(jnSprings* springs, const jnSpringsOutput* output)
 
 void jnSprings_Finish(jnSprings* springs, const jnSpringsOutput* output)
 {
+    if (JN_BROKEN(springs != NULL && !springs->stepping)) {
+        return;
+    }
     jnSpringsClock* clock = &springs->clock;
     if (!IsExact(springs) || clock->base == clock->newest) {
         Show(springs, output);
@@ -435,6 +451,9 @@ void jnSprings_Finish(jnSprings* springs, const jnSpringsOutput* output)
 void jnSprings_Evaluate(const jnSprings* constSprings, float fraction, const jnSpringsOutput* output)
 {
     jnSprings* springs = (jnSprings*)(uintptr_t)constSprings; // ShowState takes pointers from it and writes nothing
+    if (JN_BROKEN(springs != NULL)) {
+        return;
+    }
     const jnSpringsClock* clock = &springs->clock;
     jnStepPass pass = ShowState(springs, output);
     pass.resetState = NULL;
@@ -486,7 +505,7 @@ static void RestFor(jnSprings* springs, double seconds)
 
 void jnSprings_Settle(jnSprings* springs, double seconds, const jnSpringsOutput* output)
 {
-    if (springs->clock.sampleCount == 0) {
+    if (JN_BROKEN(springs != NULL && !springs->stepping) || springs->clock.sampleCount == 0) {
         return; // there is no target to rest on yet
     }
     if (seconds > 0.0) {
@@ -550,13 +569,15 @@ static int SolvePeriod(jnSprings* springs, double period, const float* from)
 
 jnResult jnSprings_SolveLoop(jnSprings* springs, const jnSpringsLoop* loop, int* unsolved, jnError* error)
 {
+    JN_NEED(error, springs != NULL && loop != NULL && !springs->stepping);
     if (springs->curve == jn_curveHermite) {
         return jnFail(error, jn_badArgument, "a loop of a Hermite curve cannot be solved: it has no target velocities");
     }
-    if (loop->frameCount < 3 || !(loop->h > 0.0f) || !jnIsFinite(loop->h)) {
+    if (loop->frameCount < 3 || jnCleanTime(loop->h) != (double)loop->h || loop->h == 0.0f) {
         return jnFail(error, jn_badArgument, "a loop needs at least 3 frames and h > 0, not %d frames of %g s",
             loop->frameCount, (double)loop->h);
     }
+    JN_NEED(error, loop->targets != NULL);
     size_t size = (size_t)springs->blockCount * JN_STATE_SIZE * sizeof(float);
     float* from = jnAllocate(&springs->allocator, size);
     if (from == NULL) {

@@ -35,6 +35,10 @@ static void Play(const jnAsset* asset, jnDetail detail)
         jnCharacterOutput output = {.positions = out, .velocities = out + 3 * files, .normals = out + 6 * files};
         output = files > 0 ? output : (jnCharacterOutput){.weights = out};
         jnCharacter_Step(character, &input, &output);
+        if (asset->hitVertexCount > 0) {
+            jnCharacter_AddImpulse(character, frame * (asset->hitVertexCount - 1) / 3, (const float[3]){1, -2, 3});
+            jnCharacter_AddImpulseSphere(character, (const float[3]){0, 0.5f, 0}, 0.7f, (const float[3]){1, 0, 2});
+        }
     }
     free(out);
     free(pose);
@@ -43,10 +47,12 @@ static void Play(const jnAsset* asset, jnDetail detail)
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
-    char* copy = aligned_alloc(JN_ALIGNMENT, jnAlignUp(size + 1));
-    if (copy == NULL) {
+    // Of exactly that size, or a read just beyond it would not be seen.
+    void* block = NULL;
+    if (posix_memalign(&block, JN_ALIGNMENT, size) != 0 || block == NULL) {
         return 0;
     }
+    char* copy = block;
     memcpy(copy, data, size);
     if (size >= sizeof(jnAssetHeader)) {
         uint64_t length = size;

@@ -35,7 +35,7 @@ static uint8_t Byte(Input* in)
     return *in->at++;
 }
 
-// Mostly what a game would give, sometimes what it would never.
+// Mostly what a game would give, sometimes what it never would.
 static float Choose(Input* in, const float* odd, int count)
 {
     uint8_t choice = Byte(in);
@@ -47,7 +47,8 @@ static float Choose(Input* in, const float* odd, int count)
 
 static float Number(Input* in)
 {
-    static const float odd[] = {0, -0.0f, NAN, INFINITY, -INFINITY, 1e-30f, -1e-10f, 1e-6f, 100, -100, 1e4f, -1e4f};
+    static const float odd[] = {
+        0, -0.0f, NAN, INFINITY, -INFINITY, 1e-30f, -1e-10f, 1e-6f, 100, -1e4f, 1e9f, -1e20f, 3e38f};
     return Choose(in, odd, sizeof(odd) / sizeof(odd[0]));
 }
 

@@ -1,5 +1,5 @@
-// Whatever the bytes of a snapshot, for each layer: refused, or a state that goes on finite. The first byte chooses the
-// asset. The checksum is set right first, or nothing would get past it.
+// Whatever the bytes of a snapshot, for each layer: refused, or a state that is shown and goes on finite from the first
+// step. The first byte chooses the asset. The checksum is set right first, or nothing would get past it.
 #include "golden_assets.h"
 
 #include "internal.h"
@@ -10,15 +10,30 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 enum { MOST_FLOATS = 4096, CHECKSUM_AT = 24, CUT_SHORT = 250 };
 
+static jnCharacterOutput OutputAt(const jnAsset* asset, float* out)
+{
+    size_t points = 3 * (size_t)asset->fileVertexCount;
+    return (jnCharacterOutput){.positions = out, .velocities = out + points, .normals = out + 2 * points};
+}
+
+static void MustBeFinite(const jnAsset* asset, const float* out)
+{
+    for (size_t i = 0; i < 9 * (size_t)asset->fileVertexCount; ++i) {
+        if (!isfinite(out[i])) {
+            abort();
+        }
+    }
+}
+
 static void Play(jnCharacter* c, const jnAsset* asset, int frames, float* out)
 {
     float pose[10 * GOLDEN_JOINTS];
-    size_t points = 3 * (size_t)asset->fileVertexCount;
-    const jnCharacterOutput output = {.positions = out, .velocities = out + points, .normals = out + 2 * points};
+    const jnCharacterOutput output = OutputAt(asset, out);
     for (int frame = 0; frame < frames; ++frame) {
         jnAsset_SampleClip(asset, 0, frame / 30.0, pose, pose + 4 * GOLDEN_JOINTS, pose + 7 * GOLDEN_JOINTS);
         const jnPose at = {.rotations = pose, .translations = pose + 4 * GOLDEN_JOINTS};
         jnCharacter_Step(c, &(jnCharacterInput){.h = 1.0f / 30, .pose = at}, &output);
+        MustBeFinite(asset, out);
     }
 }
 
@@ -73,15 +88,13 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     memcpy(s->altered + CHECKSUM_AT, &checksum, sizeof(checksum));
     size_t given = data[size - 1] >= CUT_SHORT ? s->bytes / 2 : s->bytes;
     if (jnCharacter_Restore(s->character, s->altered, given, &error) == jn_ok) {
+        const jnCharacterOutput output = OutputAt(s->asset, out);
+        jnCharacter_Evaluate(s->character, (float)data[size - 1] / 255.0f, &output);
+        MustBeFinite(s->asset, out);
         Play(s->character, s->asset, 2, out);
         // Whatever the state was, a reset forgets it.
         jnCharacter_Reset(s->character, &(jnCharacterInput){0}, NULL);
         Play(s->character, s->asset, 1, out);
-        for (size_t i = 0; i < 9 * (size_t)s->asset->fileVertexCount; ++i) {
-            if (!isfinite(out[i])) {
-                abort();
-            }
-        }
     }
     return 0;
 }

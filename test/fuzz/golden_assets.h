@@ -15,8 +15,8 @@ static inline const jnAsset* GoldenAsset(int kind)
     if (assets[kind] == NULL) {
         size_t size;
         char* file = MakeGoldenAsset((GoldenKind)kind, ASSET_RINGS, ASSET_SEGMENTS, &size);
-        char* bytes = aligned_alloc(64, (size + 63) / 64 * 64); // lives as long as the process
-        if (bytes == NULL) {
+        void* bytes = NULL; // lives as long as the process; of exactly that size, so that reads beyond it are seen
+        if (posix_memalign(&bytes, 64, size) != 0) {
             abort();
         }
         memcpy(bytes, file, size);

@@ -205,7 +205,7 @@ static inline bool jnbMakeSurface(const jnbShapes* s, const float* rotations, fl
 static inline jnResult jnbFillShapes(jnbShapes* s, int count, int held, uint64_t seed, jnError* error)
 {
     size_t joints = (size_t)s->character.jointCount, vertices = (size_t)s->character.vertexCount;
-    jnResult result = jnaCreateCharacterPairs(&s->character, count, &s->pairs, error);
+    jnResult result = jnaCreateCharacterPairs(&s->character, jn_skinLinear, count, &s->pairs, error);
     if (result != jn_ok) {
         return result;
     }

@@ -29,6 +29,7 @@ for file in "$source"/web/jounce/wasm/*.c "$source"/src/runtime/*.c; do
     $launcher "$clang" --target=wasm32-wasi $features -std=c11 $level -ffp-contract=off -Wall -Wextra -Werror \
         -fvisibility=hidden -ffunction-sections -fdata-sections -DJN_BUILDING \
         '-DJN_ASSERT(condition)=((condition) ? (void)0 : __builtin_trap())' \
+        '-DJN_BROKEN(condition)=(!(condition) && (__builtin_trap(), 1))' -DNDEBUG \
         -I"$source/include" -I"$source/src/runtime" -c "$file" -o "$work/$(basename "$file" .c).o"
 done
 # -nodefaultlibs: nothing of the compiler's run-time library is needed.

@@ -1,15 +1,16 @@
 // Small assets with everything in them, for the tests of the web part.
 //
-//     assets FOLDER     writes pca-modal.jounce, cnn-modal.jounce (exact timing), five-modal.jounce (five joints a
-//     vertex, no network), face-modal.jounce and face-vertex.jounce (morph targets of their source: "smile", which the
-//     clip plays, and "frown", which rests at a quarter; modes, and springs of single vertices)
+//     assets FOLDER     writes pca-modal.jounce, pca-dual.jounce (dual quaternions), cnn-modal.jounce (exact timing),
+//     five-modal.jounce (five joints a vertex, no network), face-modal.jounce and face-vertex.jounce (morph targets of
+//     their source: "smile", which the clip plays, and "frown", which rests at a quarter; modes, and springs of single
+//     vertices)
 #include "helpers/tube_scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static jnResult Write(
-    TubeScene* s, jnNetworkKind kind, bool exact, const char* folder, const char* name, jnError* error)
+static jnResult Write(TubeScene* s, jnNetworkKind kind, bool exact, jnSkinning skinning, const char* folder,
+    const char* name, jnError* error)
 {
     char path[1024];
     snprintf(path, sizeof(path), "%s/%s.jounce", folder, name);
@@ -18,6 +19,7 @@ static jnResult Write(
     def.timing = exact ? jn_timingExact : jn_timingCausal;
     def.network = &network;
     jnResult result = TrainTube(s, kind, kind == jn_networkPca ? 40 : 1, &network, error);
+    def.skinning = network.skinning = skinning; // any displacements do
     result = result == jn_ok ? jnaWriteAsset(path, &def, error) : result;
     jnaDestroyNetwork(&network);
     return result;
@@ -85,8 +87,9 @@ int main(int argc, char** argv)
     static TubeScene s;
     jnError error = {.message = "usage: assets FOLDER"};
     bool good = argc == 2 && MakeTubeScene(&s, false, &error) == jn_ok &&
-                Write(&s, jn_networkPca, false, argv[1], "pca-modal", &error) == jn_ok &&
-                Write(&s, jn_networkCnn, true, argv[1], "cnn-modal", &error) == jn_ok &&
+                Write(&s, jn_networkPca, false, jn_skinLinear, argv[1], "pca-modal", &error) == jn_ok &&
+                Write(&s, jn_networkPca, false, jn_skinDual, argv[1], "pca-dual", &error) == jn_ok &&
+                Write(&s, jn_networkCnn, true, jn_skinLinear, argv[1], "cnn-modal", &error) == jn_ok &&
                 WriteFive(argv[1], &error) == jn_ok && WriteFace(argv[1], &error) == jn_ok;
     if (!good) {
         fprintf(stderr, "%s\n", error.message);

@@ -34,7 +34,7 @@ before(async () => {
       return [name, file];
     }));
   execFileSync(process.env.ASSETS, [folder]);
-  for (const name of ['pca-modal', 'cnn-modal', 'face-modal', 'face-vertex']) {
+  for (const name of ['pca-modal', 'pca-dual', 'cnn-modal', 'face-modal', 'face-vertex']) {
     files[name] = path.join(folder, `${name}.jounce`);
   }
 });
@@ -73,7 +73,7 @@ function compareWithNative(name, by = runtime) {
   asset.destroy();
 }
 
-for (const name of ['linear', 'dual', 'exact', 'pca-modal', 'cnn-modal']) {
+for (const name of ['linear', 'dual', 'exact', 'pca-modal', 'pca-dual', 'cnn-modal']) {
   test(`WebAssembly gives the bytes of the native scalar build: ${name}`, () => compareWithNative(name));
 }
 

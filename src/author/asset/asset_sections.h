@@ -53,6 +53,10 @@ void jnaAddModes(const jnaAssetDef* def, jnaSections* sections);
 // asset_bound.c
 void jnaAddBound(const jnaAssetDef* def, jnaSections* sections); // what the modes may do together, likewise
 
+// asset_hits.c
+/// Where an asset without the surface of this one can be hit, if it has modes.
+void jnaAddHits(const jnAsset* asset, jnaSections* sections);
+
 // asset_patches.c
 /// Puts vertices that go to the places from `first` on into an order in which every patch of the surface is compact in
 /// space, and vertices of as many influences are together within it. list: [count]

@@ -217,10 +217,13 @@ static jnResult AddNetwork(const jnaAssetDef* def, jnaSections* s, jnError* erro
     if (def->network == NULL) {
         return jn_ok;
     }
-    if (def->skinning != jn_skinLinear || def->network->vertexCount != def->character->vertexCount) {
+    if (def->skinning != def->network->skinning || def->network->vertexCount != def->character->vertexCount) {
         return jnFail(error, jn_badArgument,
-            "the network of '%s' was trained for %d vertices skinned by linear blend; export it so, or without network",
-            def->character->name, def->network->vertexCount);
+            "the network of '%s' was trained for %d vertices skinned by %s; export it so, or set network.skinning in "
+            "the "
+            "manifest and train it again",
+            def->character->name, def->network->vertexCount,
+            def->network->skinning == jn_skinDual ? "dual quaternions" : "linear blend");
     }
     JN_PASS(jnaEncodeNetwork(def->network, s->place, &bytes, &size, error));
     void* section = jnaAddSection(s, JN_SECTION_NETWORK, false, size);

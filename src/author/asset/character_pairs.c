@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-jnResult jnaCreateCharacterPairs(const jnaCharacter* c, int capacity, jnaPairs* pairs, jnError* error)
+jnResult jnaCreateCharacterPairs(
+    const jnaCharacter* c, jnSkinning skinning, int capacity, jnaPairs* pairs, jnError* error)
 {
     void* bytes = NULL;
     size_t size = 0;
@@ -19,6 +20,7 @@ jnResult jnaCreateCharacterPairs(const jnaCharacter* c, int capacity, jnaPairs* 
     }
     jnaAssetDef def = jnaDefaultAssetDef();
     def.character = c;
+    def.skinning = skinning;
     def.stiffness = def.damping = springs;
     jnResult result = jnaEncodeAsset(&def, &bytes, &size, error);
     free(springs);

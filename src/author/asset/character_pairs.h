@@ -4,4 +4,5 @@
 #include "learn/network.h"
 
 /// jnaCreatePairs on an asset of the character alone.
-jnResult jnaCreateCharacterPairs(const jnaCharacter* character, int capacity, jnaPairs* pairs, jnError* error);
+jnResult jnaCreateCharacterPairs(
+    const jnaCharacter* character, jnSkinning skinning, int capacity, jnaPairs* pairs, jnError* error);

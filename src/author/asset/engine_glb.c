@@ -2,6 +2,7 @@
 #include "asset/engine_glb.h"
 
 #include "asset/fewer_joints.h"
+#include "asset/linear_host.h"
 #include "asset/morph_targets.h"
 #include "asset/weights_asset.h"
 #include "base/arena.h"
@@ -26,10 +27,6 @@ static jnResult CheckAsset(const jnAsset* a, jnError* error)
             "'%s' has a cnn network, whose displacements are no morph targets; use `network.kind: pca` for a .glb, or "
             "`jounce bake` for a cache",
             a->name);
-    }
-    if (a->skinning == jn_skinDual) {
-        return jnFail(error, jn_badArgument,
-            "'%s' is skinned by dual quaternions, which glTF does not have; use --skinning linear for a .glb", a->name);
     }
     if (a->springCount > 0) {
         return jnFail(error, jn_badArgument,
@@ -160,6 +157,24 @@ done:
     return result;
 }
 
+// glTF has linear blend alone: what that does to dual quaternions goes into the report and the file.
+static jnResult MeasureSkinning(const jnAsset* a, Work* w, jnaEngineReport* report, jnError* error)
+{
+    jnaLinearHost host;
+    if (a->skinning != jn_skinDual) {
+        return jn_ok;
+    }
+    JN_PASS(jnaMeasureLinearHost(a, &w->shapes, &w->weights, &host, error));
+    report->dual = true;
+    report->linearFarthest = host.farthest;
+    report->linearRms = host.rms;
+    if (host.clip >= 0) {
+        snprintf(report->linearClip, sizeof(report->linearClip), "%s", jnAsset_Clip(a, host.clip).name);
+        report->linearFrame = host.frame;
+    }
+    return jnaNoteLinearHost(&w->document, &host, error);
+}
+
 jnResult jnaWriteEngineGlb(const char* path, const jnaEngineDef* def, jnaEngineReport* report, jnError* error)
 {
     const jnAsset* a = def->asset;
@@ -177,6 +192,7 @@ jnResult jnaWriteEngineGlb(const char* path, const jnaEngineDef* def, jnaEngineR
     jnaMorphDocumentDef document = {
         a, &w.shapes, def->source, def->animations, def->influences, def->seamless, def->outfits, def->outfitCount};
     JN_TRY(jnaCreateMorphDocument(&document, &w.document, error));
+    JN_TRY(MeasureSkinning(a, &w, report, error));
     jnaTargetsDef targets = {.asset = a,
         .shapes = &w.shapes,
         .weights = &w.weights,

@@ -7,7 +7,7 @@
 
 /// What to write. Start from jnaDefaultEngineDef.
 typedef struct jnaEngineDef {
-    const jnAsset* asset;          // linear in its weights; others are refused
+    const jnAsset* asset;          // linear in its weights, dual quaternions or not; others are refused
     const jnaGltfSource* source;   // the file that the character came from; NULL: the document is made from the asset
     struct jnaOutfitFile* outfits; // [outfitCount], files with clothes in the order of their vertices; NULL: none
     int outfitCount;
@@ -32,6 +32,10 @@ typedef struct jnaEngineReport {
     double largestWeight;  // over all clips
     int influences;        // joints a vertex at most in the file
     double influenceError; // metres, the largest over the clips that fewer joints cost; 0: none were left out
+    bool dual;             // made for dual quaternions, where glTF has linear blend: what that changes over the clips
+    double linearFarthest, linearRms; // metres
+    char linearClip[JN_NAME_LENGTH];  // where it is farthest
+    int linearFrame;
     int animationCount;    // with weights
     bool fallback;         // springs were to be learned and are not yet
     bool standIn;          // the character plays springs per vertex; these are the modes of its motion in their place

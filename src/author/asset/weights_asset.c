@@ -1,5 +1,5 @@
 // See weights_asset.h. Sections are copied as they are, but for what counts vertices in them: INFO, the masses of
-// vertices in MODE, and all patches of MRPH.
+// vertices in MODE, and all patches of MRPH. HITS is new: where the character can be hit.
 #include "asset/weights_asset.h"
 
 #include "asset/asset_sections.h"
@@ -79,6 +79,7 @@ jnResult jnaEncodeWeightsAsset(
             }
         }
     }
+    jnaAddHits(a, &s);
     float* own = jnaAddSection(&s, JN_SECTION_WEIGHT_SCALES, false, count);
     JN_TRY(jnaArena_Check(&s.arena, "the sections of morph weights", error));
     memcpy(own, scales, count);

@@ -2,6 +2,7 @@
 #include "character/skin_frame.h"
 
 #include "base/affine.h"
+#include "runtime/for_author.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,6 +37,75 @@ void jnaSkinFrame(const jnaCharacter* c, const float* matrices, int vertex, floa
     for (int i = 0; place != NULL && i < 3; ++i) {
         const double* row = blended + 4 * i;
         place[i] = (float)(row[0] * (double)rest[0] + row[1] * (double)rest[1] + row[2] * (double)rest[2] + row[3]);
+    }
+}
+
+void jnaBlendTurn(const float heaviest[4], const float turn[4], double weight, double blended[4])
+{
+    double cosine = 0.0;
+    for (int i = 0; i < 4; ++i) {
+        cosine += (double)heaviest[i] * (double)turn[i];
+    }
+    for (int i = 0; i < 4; ++i) {
+        blended[i] += (cosine < 0.0 ? -weight : weight) * (double)turn[i];
+    }
+}
+
+void jnaTurnFrame(const double q[4], float frame[9])
+{
+    double x = q[0], y = q[1], z = q[2], w = q[3], n = 2.0 / fmax(x * x + y * y + z * z + w * w, 1e-300);
+    const double r[9] = {1 - n * (y * y + z * z), n * (x * y - z * w), n * (x * z + y * w), //
+        n * (x * y + z * w), 1 - n * (x * x + z * z), n * (y * z - x * w),                  //
+        n * (x * z - y * w), n * (y * z + x * w), 1 - n * (x * x + y * y)};
+    float before[9];
+    memcpy(before, frame, sizeof(before));
+    for (int i = 0; i < 9; ++i) {
+        const double* row = r + 3 * (i / 3);
+        frame[i] = (float)(row[0] * (double)before[i % 3] + row[1] * (double)before[3 + i % 3] +
+                           row[2] * (double)before[6 + i % 3]);
+    }
+}
+
+// Where a blended dual quaternion moves the origin to: 2 (w d - e r + r x d) over the square of its length.
+static void FindMove(const double q[8], double move[3])
+{
+    double square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
+    for (int i = 0; i < 3; ++i) {
+        int a = (i + 1) % 3, b = (i + 2) % 3;
+        double cross = q[a] * q[4 + b] - q[b] * q[4 + a];
+        move[i] = 2.0 * (q[3] * q[4 + i] - q[7] * q[i] + cross) / fmax(square, 1e-300);
+    }
+}
+
+void jnaDualFrame(const jnaCharacter* c, const float* matrices, int vertex, float frame[9], float place[3])
+{
+    const jnaInfluences* in = &c->influences[vertex];
+    const float* rest = c->positions + 3 * (size_t)vertex;
+    double blended[8] = {0}, move[3];
+    float heaviest[JN_DUAL_SIZE] = {0};
+    memset(frame, 0, 9 * sizeof(float));
+    for (int k = 0; k < JNA_MAX_INFLUENCES && in->weights[k] > 0.0f; ++k) { // the heaviest comes first
+        double matrix[12], rotation[4] = {0}, weight = (double)in->weights[k];
+        float dual[JN_DUAL_SIZE], stretch[JN_PALETTE_SIZE];
+        for (size_t i = 0; i < 12; ++i) {
+            matrix[i] = (double)matrices[12 * (size_t)in->joints[k] + i];
+        }
+        (void)jnMakeDual(matrix, dual, stretch);
+        memcpy(heaviest, k == 0 ? dual : heaviest, sizeof(dual));
+        jnaBlendTurn(heaviest, dual, 1.0, rotation);
+        double sign = rotation[0] * (double)dual[0] + rotation[1] * (double)dual[1] + rotation[2] * (double)dual[2] +
+                      rotation[3] * (double)dual[3];
+        for (size_t i = 0; i < JN_DUAL_SIZE; ++i) {
+            blended[i] += (sign < 0.0 ? -weight : weight) * (double)dual[i];
+        }
+        for (size_t i = 0; i < 9; ++i) {
+            frame[i] += in->weights[k] * stretch[4 * (i / 3) + i % 3];
+        }
+    }
+    jnaTurnFrame(blended, frame);
+    FindMove(blended, move);
+    for (int i = 0; place != NULL && i < 3; ++i) {
+        place[i] = frame[3 * i] * rest[0] + frame[3 * i + 1] * rest[1] + frame[3 * i + 2] * rest[2] + (float)move[i];
     }
 }
 

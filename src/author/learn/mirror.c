@@ -193,7 +193,9 @@ static bool Grow(jnaPairs* p, int64_t count)
     size_t before = (size_t)p->capacity * (size_t)joints * 10, now = (size_t)(count * joints * 10);
     if (!jnaResize(&p->numbers, count * joints, 6 * sizeof(float)) ||
         !jnaResize(&p->displacements, count * p->vertexCount, 3 * sizeof(float)) ||
-        !jnaResize(&p->lost, count, sizeof(float)) || !jnaResize(&p->palettes, count * joints, 9 * sizeof(float)) ||
+        !jnaResize(&p->lost, count, sizeof(float)) ||
+        (p->turns != NULL && !jnaResize(&p->turns, count * joints, 4 * sizeof(float))) ||
+        !jnaResize(&p->palettes, count * joints, 9 * sizeof(float)) ||
         !jnaResize(&p->poses, count * joints, 10 * sizeof(float)) || !jnaResize(&p->kinds, count, 1) ||
         !jnaResize(&p->uses, count, 1)) {
         return false;

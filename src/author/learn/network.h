@@ -27,13 +27,14 @@ typedef struct jnaPairs {
     float* numbers;       // [count][jointCount][6], columns of each joint's own rotation; see src/runtime/network.h
     float* displacements; // [count][vertexCount][3], of the rest surface, so that its skin is the surface; metres
     float* lost;          // [count], mean square metres of what no displacement can do, where the skin is singular
-    float* palettes;      // [count][jointCount][9], linear parts of the skin's matrices
-    float* poses;   // [count][10 * jointCount], local rotations, then translations, then scales; 0 for mirrored pairs
-    uint8_t* kinds; // [count], jnaShapeKind
-    uint8_t* uses;  // [count], jnaPairUse
-    uint8_t* moves; // [jointCount], the joint moves parts of the surface against others
-    jnAsset* asset; // the character for the runtime, which skins and turns
-    void* bytes;    // of the asset
+    float* palettes; // [count][jointCount][9], linear parts of the skin's matrices; with dual quaternions their stretch
+    float* turns;    // [count][jointCount][4], their rotations, with dual quaternions; else NULL
+    float* poses;    // [count][10 * jointCount], local rotations, then translations, then scales; 0 for mirrored pairs
+    uint8_t* kinds;  // [count], jnaShapeKind
+    uint8_t* uses;   // [count], jnaPairUse
+    uint8_t* moves;  // [jointCount], the joint moves parts of the surface against others
+    jnAsset* asset;  // the character for the runtime, which skins and turns
+    void* bytes;     // of the asset
 } jnaPairs;
 
 /// A pose and its surface.
@@ -48,7 +49,7 @@ typedef struct jnaPair {
 
 /// Room for pairs of a character, and the pairs themselves. The skinned surface and the frames are the runtime's own.
 /// bytes: the character as an asset, with any springs; the pairs own them from here on, also where this fails. See
-/// jnaCreateCharacterPairs of asset/character_pairs.h.
+/// jnaCreateCharacterPairs of asset/character_pairs.h. Surfaces are skinned as that asset is.
 jnResult jnaCreatePairs(
     const jnaCharacter* character, int capacity, void* bytes, size_t size, jnaPairs* pairs, jnError* error);
 jnResult jnaPairs_Add(jnaPairs* pairs, int count, const jnaPair* added, jnError* error);
@@ -72,6 +73,7 @@ jnResult jnaPairs_Mirror(
 /// weights [out][in][4][4] and biases [out].
 typedef struct jnaNetwork {
     jnNetworkKind kind;
+    jnSkinning skinning; // whose displacements these are
     int jointCount, vertexCount;
     int inputCount;
     int32_t* inputs; // [inputCount], 6 * joint + number
@@ -91,7 +93,7 @@ typedef struct jnaNetwork {
     double validation;     // metres, root mean square over the vertices of the poses held out
     int epochs;            // that were trained
     int bestEpoch;         // whose parameters these are
-    bool leftOut;          // of a workspace: on poses that it did not learn from it is worse than none; it is not played
+    bool leftOut; // of a workspace: on poses that it did not learn from it is worse than none; it is not played
 } jnaNetwork;
 void jnaDestroyNetwork(jnaNetwork* network);
 

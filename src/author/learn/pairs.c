@@ -1,6 +1,7 @@
 // Pairs of pose and surface as the network sees them: what each joint does against its parent, and the displacement d
 // of the rest surface whose skin is the surface, A_v d_v = x_v - skin_v with A_v = sum_j w_vj A_j the linear part of
-// the skin. Both come from the runtime's own functions, so that what is learned is what is played.
+// the skin; with dual quaternions A_v = R(sum_j w_vj q_j) sum_j w_vj S_j, the joints' rotations q_j and what they
+// stretch. All come from the runtime's own functions, so that what is learned is what is played.
 //
 // Where a skin collapses A_v comes near to singular, and no displacement can do much there (see
 // character/skin_frame.h). What is left over is counted as error.
@@ -22,6 +23,7 @@ typedef struct Scratch {
     jnaArena arena;
     double* globals;
     float *palette, *turns, *skinned, *target;
+    float *duals, *stretches; // with dual quaternions
 } Scratch;
 
 static jnResult MakeScratch(const jnAsset* a, Scratch* s, jnError* error)
@@ -29,6 +31,8 @@ static jnResult MakeScratch(const jnAsset* a, Scratch* s, jnError* error)
     s->globals = jnaArena_Take(&s->arena, a->jointCount, 12 * sizeof(double));
     s->palette = jnaArena_Take(&s->arena, a->jointCount, JN_PALETTE_SIZE * sizeof(float));
     s->turns = jnaArena_Take(&s->arena, a->jointCount, 4 * sizeof(float));
+    s->duals = jnaArena_Take(&s->arena, a->jointCount, JN_DUAL_SIZE * sizeof(float));
+    s->stretches = jnaArena_Take(&s->arena, a->jointCount, JN_PALETTE_SIZE * sizeof(float));
     s->skinned = jnaArena_Take(&s->arena, a->blockCount, FIELD * sizeof(float));
     s->target = jnaArena_Take(&s->arena, a->blockCount, FIELD * sizeof(float));
     return jnaArena_Check(&s->arena, "a pose", error);
@@ -44,11 +48,21 @@ static size_t PlaceOf(size_t coordinate)
 // The skinned surface of a palette.
 static void Skin(const jnAsset* a, Scratch* s)
 {
+    bool dual = a->skinning == jn_skinDual;
+    for (size_t j = 0; dual && j < (size_t)a->jointCount; ++j) {
+        double matrix[12];
+        for (size_t i = 0; i < 12; ++i) {
+            matrix[i] = (double)s->palette[j * JN_PALETTE_SIZE + i];
+        }
+        (void)jnMakeDual(matrix, s->duals + j * JN_DUAL_SIZE, s->stretches + j * JN_PALETTE_SIZE);
+    }
     jnSkinPass skin = {.rest = a->rest,
         .starts = a->influenceStarts,
         .joints = a->influenceJoints,
         .weights = a->influenceWeights,
         .palette = s->palette,
+        .duals = dual ? s->duals : NULL,
+        .stretches = dual ? s->stretches : NULL,
         .field = s->skinned};
     jnFindRigKernels(jnBestKernel())->skin(&skin, 0, a->blockCount);
 }
@@ -78,10 +92,24 @@ void jnaPairs_Frame(const jnaPairs* p, int pair, int vertex, float frame[9])
             frame[i] += a->influenceWeights[at + k] * palette[9 * (size_t)a->influenceJoints[at + k] + i];
         }
     }
+    if (p->turns != NULL) {
+        double blended[4] = {0};
+        const float* turns = p->turns + (size_t)pair * (size_t)p->jointCount * 4;
+        for (size_t k = 0; k < count; ++k) {
+            jnaBlendTurn(turns + 4 * (size_t)a->influenceJoints[at], turns + 4 * (size_t)a->influenceJoints[at + k],
+                (double)a->influenceWeights[at + k], blended);
+        }
+        jnaTurnFrame(blended, frame);
+    }
 }
 
-static void KeepPalette(const jnaPairs* p, const float* palette, int pair)
+static void KeepPalette(const jnaPairs* p, const Scratch* s, int pair)
 {
+    const float* palette = p->turns != NULL ? s->stretches : s->palette;
+    for (size_t j = 0; p->turns != NULL && j < (size_t)p->jointCount; ++j) {
+        memcpy(
+            p->turns + ((size_t)pair * (size_t)p->jointCount + j) * 4, s->duals + j * JN_DUAL_SIZE, 4 * sizeof(float));
+    }
     float* to = p->palettes + (size_t)pair * (size_t)p->jointCount * 9;
     for (size_t i = 0; i < 9 * (size_t)p->jointCount; ++i) {
         to[i] = palette[i / 9 * JN_PALETTE_SIZE + i % 9 / 3 * 4 + i % 3];
@@ -113,7 +141,7 @@ static bool ComputePair(jnaPairs* p, int at, const jnaPair* pair, Scratch* s)
         return false;
     }
     jnPoseNumbers(a, s->turns, p->numbers + (size_t)at * 6 * (size_t)p->jointCount);
-    KeepPalette(p, s->palette, at);
+    KeepPalette(p, s, at);
     for (size_t i = 0; i < 3 * (size_t)a->vertexCount; ++i) {
         s->target[PlaceOf(i)] = pair->positions[i];
     }
@@ -236,7 +264,7 @@ static void MirrorSurface(jnaPairs* p, int to, const jnaMirror* m, Scratch* s)
         s->target[PlaceOf(i)] = i % 3 == 0 ? 2.0f * m->middle - there : there;
     }
     Skin(p->asset, s);
-    KeepPalette(p, s->palette, to);
+    KeepPalette(p, s, to);
     FindDisplacements(p, to, s);
 }
 
@@ -308,6 +336,10 @@ jnResult jnaCreatePairs(const jnaCharacter* c, int capacity, void* bytes, size_t
     pairs->moves = jnaArena_Give(&arena, joints, 2);
     JN_TRY(jnaArena_Check(&arena, "poses to learn from", error));
     JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = bytes, .size = size, .source = c->name}, &pairs->asset, error));
+    if (pairs->asset->skinning == jn_skinDual) {
+        pairs->turns = jnaArena_Give(&arena, count * joints, 4 * sizeof(float));
+        JN_TRY(jnaArena_Check(&arena, "poses to learn from", error));
+    }
     FindMovers(c, pairs->moves, pairs->moves + joints);
 done:
     if (result != jn_ok) {
@@ -324,6 +356,7 @@ void jnaDestroyPairs(jnaPairs* pairs)
     free(pairs->displacements);
     free(pairs->lost);
     free(pairs->palettes);
+    free(pairs->turns);
     free(pairs->poses);
     free(pairs->kinds);
     free(pairs->uses);

@@ -353,6 +353,7 @@ jnResult jnaTrainNetwork(const jnaCharacter* character, const jnaPairs* pairs, c
     network->parameterCount = d.count;
     network->parameters = d.best;
     d.best = NULL;
+    network->skinning = pairs->asset->skinning;
     network->validation = sqrt(d.bestLoss);
     network->epochs = d.epoch;
     network->bestEpoch = d.bestEpoch;

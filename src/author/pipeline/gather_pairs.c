@@ -183,7 +183,7 @@ jnResult jnaGatherPairs(jnaWorkspace* w, jnaPairs* pairs, jnError* error)
             "%s: has no shapes to learn from: neither poses/ (jounce simulate --poses) nor a clip with motion",
             w->path));
     }
-    JN_TRY(jnaCreateCharacterPairs(c, shapes.count + frames, pairs, error));
+    JN_TRY(jnaCreateCharacterPairs(c, w->manifest.network.skinning, shapes.count + frames, pairs, error));
     if (present) {
         JN_TRY(AddShapes(&shapes, w, pairs, error));
     }
@@ -297,7 +297,7 @@ jnResult jnaGatherFrames(jnaWorkspace* w, int most, jnaPairs* frames, jnError* e
         clips += manifest->clips[i].role == jna_test;
     }
     JN_PASS(jnaWorkspace_Character(w, &c, error));
-    JN_PASS(jnaCreateCharacterPairs(c, clips * most, frames, error));
+    JN_PASS(jnaCreateCharacterPairs(c, manifest->network.skinning, clips * most, frames, error));
     for (int i = 0; i < manifest->clipCount; ++i) {
         bool present = false;
         if (manifest->clips[i].role == jna_test) {
@@ -314,8 +314,8 @@ done:
     return result;
 }
 
-jnResult jnaLoadFrame(
-    const char* workspace, const jnaCharacter* c, const char* clip, int frame, jnaPairs* pair, jnError* error)
+jnResult jnaLoadFrame(const char* workspace, const jnaCharacter* c, jnSkinning skinning, const char* clip, int frame,
+    jnaPairs* pair, jnError* error)
 {
     Motion motion = {0};
     bool present = false;
@@ -331,7 +331,7 @@ jnResult jnaLoadFrame(
         JN_TRY(jnFail(error, jn_badArgument, "frame %d of clip '%s' is not solved; there are %d to %d", frame, clip,
             motion.first, motion.first + (int)motion.positions.shape[0] - 1));
     }
-    JN_TRY(jnaCreateCharacterPairs(c, 1, pair, error));
+    JN_TRY(jnaCreateCharacterPairs(c, skinning, 1, pair, error));
     const float* positions = (const float*)motion.positions.data + (size_t)index * 3 * (size_t)c->vertexCount;
     const jnaPair one = PairOf(&motion.clip, frame, positions, jna_pairTest);
     JN_TRY(jnaPairs_Add(pair, 1, &one, error));

@@ -13,5 +13,5 @@ jnResult jnaGatherPairs(jnaWorkspace* workspace, jnaPairs* pairs, jnError* error
 jnResult jnaGatherFrames(jnaWorkspace* workspace, int most, jnaPairs* frames, jnError* error);
 
 /// One frame of a clip that was solved, as the only pair. pair is created by this call.
-jnResult jnaLoadFrame(
-    const char* workspace, const jnaCharacter* character, const char* clip, int frame, jnaPairs* pair, jnError* error);
+jnResult jnaLoadFrame(const char* workspace, const jnaCharacter* character, jnSkinning skinning, const char* clip,
+    int frame, jnaPairs* pair, jnError* error);

@@ -72,6 +72,7 @@ jnResult jnaMakePlayer(const jnaPlayerDef* def, jnaPlayer* player, jnError* erro
     asset.modes = def->modes;
     asset.restVertices = def->stiffness == NULL;
     asset.network = def->network;
+    asset.skinning = def->network != NULL ? def->network->skinning : jn_skinLinear;
     asset.rate = def->rate;
     jnResult result = jn_ok;
     JN_TRY(jnaEncodeAsset(&asset, &player->bytes, &size, error));
@@ -207,6 +208,14 @@ static bool MakeDriven(const jnaPlayer* p, Driven* d)
     return d->matrices != NULL;
 }
 
+// As the asset is skinned.
+typedef void FrameFunction(
+    const jnaCharacter* character, const float* matrices, int vertex, float* frame, float* place);
+static FrameFunction* FrameOf(const jnaPlayer* p)
+{
+    return p->asset->skinning == jn_skinDual ? jnaDualFrame : jnaSkinFrame;
+}
+
 static void FindDrive(const jnaPlayer* p, const jnaPlay* play, int n, Driven* d)
 {
     const jnAsset* a = p->asset;
@@ -216,7 +225,7 @@ static void FindDrive(const jnaPlayer* p, const jnaPlay* play, int n, Driven* d)
     jnaToSkinMatrices(p->character, d->matrices);
     for (size_t v = 0; v < vertices; ++v) {
         float frame[9], offset[3];
-        jnaSkinFrame(p->character, d->matrices, (int)v, frame, offset);
+        FrameOf(p)(p->character, d->matrices, (int)v, frame, offset);
         for (size_t i = 0; i < 3; ++i) {
             offset[i] = play->targets[(size_t)n * width + 3 * v + i] - offset[i];
         }
@@ -254,7 +263,7 @@ static void HandDriven(const jnaPlayer* p, const jnaPlay* play, int frame, const
                 own[i] += d->weights[k] * u[i];
             }
         }
-        jnaSkinFrame(p->character, matrices, (int)v, skin, NULL);
+        FrameOf(p)(p->character, matrices, (int)v, skin, NULL);
         for (size_t i = 0; i < 3; ++i) {
             d->positions[3 * v + i] =
                 target[i] + (skin[3 * i] * own[0] + skin[3 * i + 1] * own[1] + skin[3 * i + 2] * own[2]);

@@ -249,7 +249,7 @@ jnResult jnaWorkspace_EncodeAsset(
     def.clipCount = w->manifest.clipCount;
     def.stiffness = work.stiffness;
     def.damping = work.damping;
-    def.skinning = settings->skinning;
+    def.skinning = settings->skinning >= 0 ? (jnSkinning)settings->skinning : w->manifest.network.skinning;
     def.timing = settings->timing;
     def.rigidHertz = settings->rigidHertz;
     def.detailShare = settings->detailShare;
@@ -354,5 +354,5 @@ const jnaStageKind jnaExportStage = {"export", Describe, Run};
 
 jnaExportDef jnaDefaultExportDef(void)
 {
-    return (jnaExportDef){.timing = jn_timingCausal};
+    return (jnaExportDef){.skinning = -1, .timing = jn_timingCausal};
 }

@@ -11,7 +11,7 @@
 
 /// How a workspace is exported. Start from jnaDefaultExportDef.
 typedef struct jnaExportDef {
-    jnSkinning skinning; // default linear
+    int skinning;        // jnSkinning; default -1: as the manifest has it
     jnTiming timing;     // default causal
     double rigidHertz;   // springs from this frequency on are not stepped; 0 (default): all are
     double detailShare;  // of the springs that are stepped at coarse detail; 0 (default): no such detail

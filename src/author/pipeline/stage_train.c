@@ -60,6 +60,9 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
         (int)def->kind, def->epochs, def->patience, def->hidden, def->shared, def->layers, def->components,
         def->residual, def->mapSize, def->learningRate, def->decay, def->locality, (int)(def->mirror && !IsScanned(w)),
         (unsigned long long)def->seed);
+    if (w->manifest.network.skinning == jn_skinDual) { // what older workspaces did not say is linear
+        jnaStage_Depend(stage, "skinning dual\n");
+    }
     for (int i = 0; i < w->manifest.clipCount; ++i) {
         if (w->manifest.clips[i].role == jna_train) {
             jnaStage_Depend(stage, "clip %s\n", w->manifest.clips[i].name);

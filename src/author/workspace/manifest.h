@@ -122,8 +122,9 @@ typedef struct jnaManifest {
     jnaPoseDef poses; // count: 0, the default: 5000, or 300 of the built-in figure
     char* poseFile;   // .npy of poses by hand, (poses, joints, 4); NULL for none
     struct {
-        jnNetworkKind kind; // pca
-        int epochs;         // passes over the poses; 0, the default: by their number
+        jnNetworkKind kind;  // pca
+        int epochs;          // passes over the poses; 0, the default: by their number
+        jnSkinning skinning; // that it is learned for, and that the file has; linear
     } network;
     struct {
         jnaSpringLayer layer; // modal

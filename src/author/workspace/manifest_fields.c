@@ -18,6 +18,7 @@
 const char* const jnaLayerNames[3] = {"vertex", "modal", "auto"};
 const char* const jnaRoleNames[2] = {"train", "test"};
 static const char* const sourceNames[] = {"flesh", "motion"};
+static const char* const skinningNames[] = {"linear", "dual"};
 static const char* const poseNames[] = {"mean", "rest"};
 static const char* const loopNames[] = {"auto", "true", "false"};
 static const char* const upNames[] = {"auto", "x", "y", "z"};
@@ -166,6 +167,7 @@ const jnaField jnaFields[] = {
     {"network", jna_fieldSection, .stages = "export evaluate report"},
     {"network.kind", jna_fieldChoice, AT(network.kind), 0, .names = jnNetworkNames, .nameCount = jn_networkKindCount, .note = "pca, cnn, none", .sentence = "Network that predicts the displacement of a pose."},
     {"network.epochs", jna_fieldCount, AT(network.epochs), 0, 0, 1e6, .stages = "", .note = "0: by the number of poses", .sentence = "Training epochs; 0: chosen by the number of poses."},
+    {"network.skinning", jna_fieldChoice, AT(network.skinning), 0, NAMES(skinningNames), .sentence = "How the skin blends joints: linear blend, or dual quaternions, for hosts that take positions. The network is trained for it, and the exported file uses it."},
 
     {"modes", jna_fieldSection, .stages = "modes",
         .sentence = "Vibration modes of the flesh, which move with springs.\n  source: flesh (computed from its material), or motion (found in the imported motion; nothing is simulated)\n  count: maximum number, lowest frequency first; cutoff: maximum frequency, hertz\n  pose: that they vibrate about: the mean of the training clips, or rest\n  damping_ratio: of all modes; 0: the damping of the flesh"},

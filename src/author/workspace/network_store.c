@@ -75,6 +75,9 @@ static jnResult SaveDescription(const char* workspace, const jnaNetwork* n, jnEr
     if (n->leftOut) {
         json_object_set_new(root, "left_out", json_true());
     }
+    if (n->skinning == jn_skinDual) {
+        json_object_set_new(root, "skinning", json_string("dual"));
+    }
     json_object_set_new(root, "sizes", PackInts(n->sizes, n->layerCount + 1));
     json_object_set_new(root, "channels", PackInts(n->channels, n->stageCount > 0 ? n->stageCount + 1 : 0));
     return jnaSaveJson(workspace, "network/network.json", root, 17, error);
@@ -161,6 +164,8 @@ static bool ReadDescription(const json_t* root, jnaNetwork* n)
     n->unit = (float)json_number_value(json_object_get(root, "unit"));
     n->validation = json_number_value(json_object_get(root, "validation"));
     n->leftOut = json_is_true(json_object_get(root, "left_out"));
+    const char* skinning = json_string_value(json_object_get(root, "skinning"));
+    n->skinning = skinning != NULL && strcmp(skinning, "dual") == 0 ? jn_skinDual : jn_skinLinear;
     bool good =
         LoadCount(root, "joints", 4096, &n->jointCount) && LoadCount(root, "vertices", 1 << 26, &n->vertexCount) &&
         LoadCount(root, "inputs", 6 * 4096, &n->inputCount) &&

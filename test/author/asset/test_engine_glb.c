@@ -8,6 +8,7 @@
 #include "asset/engine_glb.h"
 #include "asset/glb_buffer.h"
 #include "jounce/character.h"
+#include "runtime/for_author.h"
 
 enum { MOST_VERTICES = 2 * TUBE_SPRINGS, SHOWN = 10 };
 #define NEAR_ENOUGH 1e-4   // metres
@@ -297,6 +298,111 @@ static void TheSmallFileGivesTheSameWeightsLive(void** state)
     jnaCloseAsset(&live);
 }
 
+// What an impulse changes of how fast the weights of modes change, [modes].
+static void Hit(jnCharacter* c, int vertex, const float* center, float radius, float* change)
+{
+    const jnAsset* a = jnCharacter_Asset(c);
+    float before[PLAYER_WEIGHTS], after[PLAYER_WEIGHTS], velocity[3] = {0.4f, -0.7f, 1.1f};
+    jnCharacter_Evaluate(c, 1, &(jnCharacterOutput){.weightRates = before});
+    if (center == NULL) {
+        jnCharacter_AddImpulse(c, vertex, velocity);
+    } else {
+        jnCharacter_AddImpulseSphere(c, center, radius, velocity);
+    }
+    jnCharacter_Evaluate(c, 1, &(jnCharacterOutput){.weightRates = after});
+    for (int k = 0; k < a->modeCount; ++k) {
+        float scale = a->weightScales != NULL ? a->weightScales[a->componentCount + k] : 1.0f;
+        change[k] = (after[a->componentCount + k] - before[a->componentCount + k]) / scale;
+    }
+}
+
+// Impulses at all vertices, on the character and on the file beside its .glb: the root of the mean square that they
+// differ by, as a fraction. radius 0: at the vertex alone.
+static double HitsDiffer(jnCharacter* whole, jnCharacter* live, float radius, const float* positions)
+{
+    double difference = 0, all = 0;
+    for (int v = 0; v < asset->vertexCount; ++v) {
+        float there[PLAYER_WEIGHTS], here[PLAYER_WEIGHTS];
+        const float* center = radius > 0 ? positions + 3 * v : NULL;
+        Hit(whole, v, center, radius, there);
+        Hit(live, v, center, radius, here);
+        for (int k = 0; k < asset->modeCount; ++k) {
+            difference += pow((double)there[k] - (double)here[k], 2);
+            all += (double)there[k] * (double)there[k];
+        }
+    }
+    assert_true(all > 0);
+    return sqrt(difference / all);
+}
+
+static void TheSmallFileCanBeHit(void** state)
+{
+    (void)state;
+    jnaAssetFile file;
+    jnaEngineDef def = jnaDefaultEngineDef(asset);
+    jnCharacter* c[2];
+    float* positions = malloc(3 * sizeof(float) * (size_t)asset->vertexCount);
+    def.bytes = bytes;
+    def.sidecar = JN_BINARY_DIR "/seed-hits.jounce"; // for the fuzzer, too
+    MustExport("hit.glb", &def);
+    assert_int_equal(jnaOpenAsset(def.sidecar, &file, NULL), jn_ok);
+    assert_int_equal(file.asset->hitVertexCount, asset->vertexCount);
+    for (int i = 0; i < 2; ++i) {
+        jnCharacterDef how = jnDefaultCharacterDef(i == 0 ? asset : file.asset);
+        double origin[3] = {1e5, 0, -2e4};
+        assert_int_equal(jnCreateCharacter(&how, &c[i], NULL), jn_ok);
+        for (int n = 0; n < 8; ++n) {
+            float r[4 * TUBE_JOINTS], t[3 * TUBE_JOINTS], s[3 * TUBE_JOINTS];
+            jnAsset_SampleClip(asset, 0, n / 30.0, r, t, s);
+            jnCharacterInput input = {
+                .h = 1.0f / 30, .pose = {.rotations = r, .translations = t, .scales = s, .origin = origin}};
+            jnCharacter_Step(
+                c[i], &input, &(jnCharacterOutput){.positions = i == 0 ? positions : NULL, .welded = true});
+        }
+    }
+    double vertex = HitsDiffer(c[0], c[1], 0, positions), small = HitsDiffer(c[0], c[1], 0.05f, positions);
+    double large = HitsDiffer(c[0], c[1], 0.2f, positions);
+    print_message("off by %.3f at a vertex, %.3f within 5 cm, %.3f within 20 cm\n", vertex, small, large);
+    ASSERT_AT_MOST(vertex, 0.2);
+    ASSERT_AT_MOST(small, 0.15);
+    ASSERT_AT_MOST(large, 0.05);
+    jnDestroyCharacter(c[0]);
+    jnDestroyCharacter(c[1]);
+    jnaCloseAsset(&file);
+    free(positions);
+}
+
+// Sections of a surface in a file that has none: refused, whichever it is, or of no effect.
+static void AFileWithoutASurfaceMayHaveAnySection(void** state)
+{
+    (void)state;
+    static const char* const ids[] = {"POSN", "INFS", "INFJ", "INFW", "STIF", "DAMP", "WELD", "NGRP", "TRIS", "RNGS",
+        "RNGF", "UVS0", "VORD", "PART", "CLPS", "CLPD", "FOLW", "TARG"};
+    jnaEngineDef def = jnaDefaultEngineDef(asset);
+    jnaAssetFile file;
+    def.bytes = bytes;
+    def.sidecar = "renamed.weights.jounce";
+    MustExport("renamed.glb", &def);
+    assert_int_equal(jnaOpenAsset(def.sidecar, &file, NULL), jn_ok);
+    char* copy = malloc(file.size);
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); ++i) {
+        jnAssetHeader header;
+        jnAsset* loaded = NULL;
+        memcpy(copy, file.bytes, file.size);
+        memcpy(&header, copy, sizeof(header));
+        for (size_t n = 0; n < header.sectionCount; ++n) {
+            char* entry = copy + sizeof(header) + n * sizeof(jnAssetEntry);
+            memcpy(entry, memcmp(entry, "WSCL", 4) == 0 ? ids[i] : entry, 4);
+        }
+        header.checksum = jnAssetChecksum(copy, file.size);
+        memcpy(copy, &header, sizeof(header));
+        (void)jnLoadAsset(&(jnAssetDef){.bytes = copy, .size = file.size}, &loaded, NULL);
+        jnDestroyAsset(loaded);
+    }
+    free(copy);
+    jnaCloseAsset(&file);
+}
+
 static void ExpectRefusal(const jnaAssetDef* def, const char* words)
 {
     jnAsset* other;
@@ -323,13 +429,38 @@ static void WhatIsNoMorphTargetIsRefused(void** state)
     ExpectRefusal(&def, "has a cnn network, whose displacements are no morph targets");
     jnaDestroyNetwork(&map);
     def.network = NULL;
-    def.skinning = jn_skinDual;
-    ExpectRefusal(&def, "is skinned by dual quaternions, which glTF does not have; use --skinning linear");
-    def.skinning = jn_skinLinear;
     def.modes = NULL;
     ExpectRefusal(&def, "has springs of single vertices (layer vertex), which are no morph targets");
     def.restVertices = true;
     ExpectRefusal(&def, "has neither a network nor modes");
+}
+
+// Hosts of glTF skin linearly. What that does to a character with dual quaternions is measured, and in the file.
+static void ALinearHostDiffersByWhatIsPrinted(void** state)
+{
+    (void)state;
+    jnAsset* dual;
+    jnaAssetDef how = DefineTube(&scene);
+    how.skinning = jn_skinDual;
+    void* made = Encode(&how, &dual);
+    jnaEngineDef def = jnaDefaultEngineDef(dual);
+    def.plain = true;
+    jnaEngineReport report = MustExport("dual.glb", &def);
+    assert_true(report.dual && report.linearFarthest > 1e-4 && report.linearRms > 0);
+    assert_string_equal(report.linearClip, "sway");
+    Apart apart = Compare("dual.glb", dual, 0, false); // what a viewer shows, and what the runtime does
+    print_message("linear blend: %.3f mm at most, %.3f mm rms; a viewer is off by %.3f mm\n",
+        1e3 * report.linearFarthest, 1e3 * report.linearRms, 1e3 * apart.farthest);
+    ASSERT_AT_MOST(apart.farthest, report.linearFarthest + 1e-5);
+    assert_true(apart.farthest > 0.5 * report.linearFarthest);
+    OpenPlayer(&player, "dual.glb");
+    const json_t* extras = json_object_get(json_object_get(player.file.root, "asset"), "extras");
+    ASSERT_NEAR(json_number_value(
+                    json_object_get(json_object_get(extras, "jounceSkinning"), "linearBlendDiffersByAtMostMetres")),
+        report.linearFarthest, 1e-12);
+    ClosePlayer(&player);
+    jnDestroyAsset(dual);
+    free(made);
 }
 
 static void FewerJointsCostWhatIsPrinted(void** state)
@@ -504,7 +635,10 @@ int main(void)
         cmocka_unit_test(TargetsHaveNamesAndWeightsAreWithinOne),
         cmocka_unit_test(ABudgetLeavesOutTheLastTargets),
         cmocka_unit_test(TheSmallFileGivesTheSameWeightsLive),
+        cmocka_unit_test(TheSmallFileCanBeHit),
+        cmocka_unit_test(AFileWithoutASurfaceMayHaveAnySection),
         cmocka_unit_test(WhatIsNoMorphTargetIsRefused),
+        cmocka_unit_test(ALinearHostDiffersByWhatIsPrinted),
         cmocka_unit_test(FewerJointsCostWhatIsPrinted),
         cmocka_unit_test(TheCharactersOwnFileKeepsWhatItHas),
     };

@@ -49,8 +49,8 @@ static void AMirroredPairIsThatOfTheMirroredPose(void** state)
     jnbRandomPose(&figure, &random, 0.8, poses);
     MirrorPose(poses, poses + 4 * joints);
     jnaPairs pairs, mirrored;
-    assert_int_equal(jnaCreateCharacterPairs(&figure, 1, &pairs, NULL), jn_ok);
-    assert_int_equal(jnaCreateCharacterPairs(&figure, 1, &mirrored, NULL), jn_ok);
+    assert_int_equal(jnaCreateCharacterPairs(&figure, jn_skinLinear, 1, &pairs, NULL), jn_ok);
+    assert_int_equal(jnaCreateCharacterPairs(&figure, jn_skinLinear, 1, &mirrored, NULL), jn_ok);
     // Any surface, and the same on the other side: vertices there are found by looking.
     for (size_t i = 0; i < floats; ++i) {
         surfaces[i] = figure.positions[i] + 0.01f * (float)jnbUniform(&random);
@@ -98,7 +98,7 @@ static int MirroredCount(void)
 {
     jnaPairs pairs;
     int added = -1;
-    assert_int_equal(jnaCreateCharacterPairs(&figure, 2, &pairs, NULL), jn_ok);
+    assert_int_equal(jnaCreateCharacterPairs(&figure, jn_skinLinear, 2, &pairs, NULL), jn_ok);
     float* rotations = calloc((size_t)figure.jointCount * 4, sizeof(float));
     for (int j = 0; j < figure.jointCount; ++j) {
         rotations[4 * j + 3] = 1.0f;
@@ -151,7 +151,7 @@ static void MarkedJointsMustBeMarkedOnBothSides(void** state)
     while (strcmp(figure.joints[joint].name, "LeftHand") != 0) {
         ++joint;
     }
-    assert_int_equal(jnaCreateCharacterPairs(&figure, 1, &pairs, NULL), jn_ok);
+    assert_int_equal(jnaCreateCharacterPairs(&figure, jn_skinLinear, 1, &pairs, NULL), jn_ok);
     float* rotations = calloc((size_t)figure.jointCount * 4, sizeof(float));
     for (int j = 0; j < figure.jointCount; ++j) {
         rotations[4 * j + 3] = 1.0f;

@@ -2,6 +2,8 @@
 #include "helpers/support.h"
 
 #include "asset/asset_writer.h"
+#include "asset/character_pairs.h"
+#include "character/skin_frame.h"
 #include "helpers/network_scene.h"
 #include "jounce/character.h"
 #include "modes/modes.h"
@@ -68,6 +70,7 @@ static Played PlayModes(
     def.stiffness = springs;
     def.damping = springs + count;
     def.network = network;
+    def.skinning = network->skinning;
     def.modes = modes;
     def.restVertices = modes != NULL;
     def.networkTolerance = tolerance;
@@ -121,12 +124,12 @@ static const float* PoseOf(int pair)
 }
 
 // The surface that oneDNN's displacements give, in file order.
-static void OneDnnSurface(const jnaNetwork* network, int pair, float* out)
+static void OneDnnSurface(const jnaPairs* pairs, const jnaNetwork* network, int pair, float* out)
 {
-    const jnAsset* a = shapes.pairs.asset;
+    const jnAsset* a = pairs->asset;
     float *displacements = malloc(3 * sizeof(float) * (size_t)a->vertexCount), *surface = NewSurface();
-    assert_int_equal(jnaNetwork_Predict(network, &shapes.pairs, &pair, 1, displacements, NULL), jn_ok);
-    assert_int_equal(jnaPairs_Surface(&shapes.pairs, pair, displacements, surface, NULL), jn_ok);
+    assert_int_equal(jnaNetwork_Predict(network, pairs, &pair, 1, displacements, NULL), jn_ok);
+    assert_int_equal(jnaPairs_Surface(pairs, pair, displacements, surface, NULL), jn_ok);
     for (size_t i = 0; i < 3 * (size_t)a->fileVertexCount; ++i) {
         out[i] = surface[3 * (size_t)a->weld[i / 3] + i % 3];
     }
@@ -134,20 +137,25 @@ static void OneDnnSurface(const jnaNetwork* network, int pair, float* out)
     free(surface);
 }
 
-static double OffFromOneDnn(const jnaNetwork* network, double tolerance, double rigidHertz)
+static double OffFromPairs(const jnaPairs* pairs, const jnaNetwork* network, double tolerance, double rigidHertz)
 {
     Played p = Play(network, tolerance, rigidHertz, jn_kernelAuto);
     float *ours = NewSurface(), *theirs = NewSurface();
     double worst = 0.0;
-    for (int pair = 0; pair < POSES; pair += 3) {
+    for (int pair = 0; pair < pairs->count; pair += 3) {
         jnCharacter_Target(p.character, &(jnPose){.rotations = PoseOf(pair)}, &(jnCharacterOutput){.positions = ours});
-        OneDnnSurface(network, pair, theirs);
+        OneDnnSurface(pairs, network, pair, theirs);
         worst = fmax(worst, Farthest(ours, theirs));
     }
     free(ours);
     free(theirs);
     Stop(&p);
     return worst;
+}
+
+static double OffFromOneDnn(const jnaNetwork* network, double tolerance, double rigidHertz)
+{
+    return OffFromPairs(&shapes.pairs, network, tolerance, rigidHertz);
 }
 
 static void TheRuntimeGivesWhatOneDnnGives(void** state)
@@ -365,8 +373,76 @@ static void DualQuaternionsAreRefusedWithANetworkOfTheLinearBlend(void** state)
     size_t size;
     jnError error = {0};
     assert_int_equal(jnaEncodeAsset(&def, &bytes, &size, &error), jn_badArgument);
-    assert_non_null(strstr(error.message, "linear blend"));
+    assert_non_null(strstr(error.message, "skinned by linear blend"));
     free(springs);
+}
+
+// How far the frames of skin_frame.h are from what the runtime skins.
+static double OffFromFrames(const jnaPairs* pairs, int pair)
+{
+    const jnaCharacter* c = &shapes.character;
+    double worst = 0.0;
+    float *skinned = NewSurface(), *matrices = malloc(12 * sizeof(float) * (size_t)c->jointCount);
+    const jnaClip clip = {.frameCount = 1, .rotations = (float*)(uintptr_t)PoseOf(pair)};
+    assert_int_equal(jnaPairs_Surface(pairs, pair, NULL, skinned, NULL), jn_ok);
+    float* translations = malloc(3 * sizeof(float) * (size_t)c->jointCount);
+    for (int j = 0; j < c->jointCount; ++j) {
+        memcpy(translations + 3 * j, c->joints[j].translation, 3 * sizeof(float));
+    }
+    jnaClip whole = clip;
+    whole.translations = translations;
+    jnaPoseMatrices(c, &whole, 0, matrices);
+    jnaToSkinMatrices(c, matrices);
+    for (int v = 0; v < c->vertexCount; ++v) {
+        float frame[9], place[3];
+        jnaDualFrame(c, matrices, v, frame, place);
+        for (int i = 0; i < 3; ++i) {
+            worst = fmax(worst, fabs((double)place[i] - (double)skinned[3 * v + i]));
+        }
+    }
+    free(skinned);
+    free(matrices);
+    free(translations);
+    return worst;
+}
+
+// Displacements through blended dual quaternions give the surfaces back; a network of them plays what it gives.
+static void ANetworkOfDualQuaternionsPlaysWhatItLearned(void** state)
+{
+    (void)state;
+    enum { SOME = 60 };
+    jnaPairs pairs;
+    jnaNetwork network = {0};
+    jnaPair list[SOME];
+    size_t width = 3 * (size_t)shapes.character.vertexCount;
+    float* surface = NewSurface();
+    for (int i = 0; i < SOME; ++i) {
+        list[i] = (jnaPair){.rotations = PoseOf(i),
+            .positions = shapes.positions + (size_t)i * width,
+            .use = i % 4 == 0 ? jna_pairValidation : jna_pairTrain};
+    }
+    assert_int_equal(jnaCreateCharacterPairs(&shapes.character, jn_skinDual, SOME, &pairs, NULL), jn_ok);
+    assert_int_equal(jnaPairs_Add(&pairs, SOME, list, NULL), jn_ok);
+    double off = 0, blend = 0, frames = 0;
+    for (int i = 0; i < SOME; ++i) {
+        assert_int_equal(jnaPairs_Surface(&pairs, i, pairs.displacements + (size_t)i * width, surface, NULL), jn_ok);
+        for (size_t k = 0; k < width; ++k) {
+            off = fmax(off, fabs((double)surface[k] - (double)list[i].positions[k]));
+            blend = fmax(blend, fabs((double)pairs.displacements[(size_t)i * width + k] -
+                                     (double)shapes.pairs.displacements[(size_t)i * width + k]));
+        }
+        frames = fmax(frames, OffFromFrames(&pairs, i));
+    }
+    ASSERT_AT_MOST(off, 1e-5);
+    ASSERT_AT_MOST(frames, 1e-5);
+    assert_true(blend > 1e-3); // they are others than those of the linear blend
+    jnaTrainDef def = SmallDef(jn_networkPca);
+    assert_int_equal(jnaTrainNetwork(&shapes.character, &pairs, &def, &network, NULL, NULL), jn_ok);
+    assert_int_equal(network.skinning, jn_skinDual);
+    ASSERT_AT_MOST(OffFromPairs(&pairs, &network, 2e-6, 0.0), 1e-5);
+    jnaDestroyNetwork(&network);
+    jnaDestroyPairs(&pairs);
+    free(surface);
 }
 
 // Swings of the whole tube, one along each axis, that hardly lose anything in a loop.
@@ -455,6 +531,7 @@ int main(void)
         cmocka_unit_test(ALoopOfModesIsSolvedOnTheNetworksTargets),
         cmocka_unit_test(PackedTargetsAreWithinTheirTolerance),
         cmocka_unit_test(DualQuaternionsAreRefusedWithANetworkOfTheLinearBlend),
+        cmocka_unit_test(ANetworkOfDualQuaternionsPlaysWhatItLearned),
     };
     return cmocka_run_group_tests(tests, Prepare, CleanUp);
 }

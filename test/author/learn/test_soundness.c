@@ -39,7 +39,7 @@ static void AddPoses(double across, double most)
             .use = i % 4 == 3 ? jna_pairValidation : jna_pairTrain};
     }
     jnError error = {0};
-    if (jnaCreateCharacterPairs(&block.character, POSES, &pairs, &error) != jn_ok) {
+    if (jnaCreateCharacterPairs(&block.character, jn_skinLinear, POSES, &pairs, &error) != jn_ok) {
         fail_msg("%s", error.message);
     }
     assert_int_equal(jnaPairs_Add(&pairs, POSES, list, NULL), jn_ok);

@@ -18,7 +18,7 @@ static jnResult MakePairs(jnError* error)
     jnaPairs pairs;
     int added = 0;
     const jnaPair one = {.rotations = shapes.rotations, .positions = shapes.positions};
-    jnResult result = jnaCreateCharacterPairs(&shapes.character, 1, &pairs, error);
+    jnResult result = jnaCreateCharacterPairs(&shapes.character, jn_skinLinear, 1, &pairs, error);
     if (result != jn_ok) {
         return result;
     }

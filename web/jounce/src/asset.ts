@@ -78,6 +78,8 @@ export class Asset {
   readonly triangleCount: number;
   /** Normals that differ: at least one a vertex, more at hard edges. */
   readonly normalCount: number;
+  /** Vertices that `addImpulseAt` takes: those of the whole character in a file without a surface, beside a .glb; 0: it cannot be hit. */
+  readonly hitVertexCount: number;
   /** Vertices 0 to springCount - 1 move against their targets, the others stay on them. */
   readonly springCount: number;
   readonly joints: readonly Joint[];
@@ -135,6 +137,7 @@ export class Asset {
     this.name = module.text(words[AssetWord.name]);
     this.jointCount = words[AssetWord.jointCount];
     this.vertexCount = words[AssetWord.vertexCount];
+    this.hitVertexCount = words[AssetWord.hitVertexCount];
     this.fileVertexCount = words[AssetWord.fileVertexCount];
     this.triangleCount = words[AssetWord.triangleCount];
     this.normalCount = words[AssetWord.normalCount];

@@ -312,13 +312,16 @@ export class Character {
   /** Adds a velocity, m/s, to the flesh within `radius` of `center`, with a smooth fall-off. Felt by the next step. */
   addImpulse(center: readonly number[], radius: number, velocity: readonly number[]): void {
     const [x, y, z] = center, [vx, vy, vz] = velocity;
+    if (this.asset.hitVertexCount === 0) {
+      throw new JounceError(`the asset '${this.asset.name}' does not know its surface; write it again with jounce export`);
+    }
     this.module.exports.jnwAddImpulse(this.open(), x, y, z, radius, vx, vy, vz);
   }
 
-  /** The same at one vertex: of the asset's vertices, not the file's. */
+  /** The same at one vertex: of the asset's vertices, not the file's; of the whole character where the file has no surface. */
   addImpulseAt(vertex: number, velocity: readonly number[]): void {
-    if (!Number.isInteger(vertex) || vertex < 0 || vertex >= this.asset.vertexCount) {
-      throw new JounceError(`the asset '${this.asset.name}' has ${this.asset.vertexCount} vertices, none with number ${vertex}`);
+    if (!Number.isInteger(vertex) || vertex < 0 || vertex >= this.asset.hitVertexCount) {
+      throw new JounceError(`the asset '${this.asset.name}' has ${this.asset.hitVertexCount} vertices, none with number ${vertex}`);
     }
     const [x, y, z] = velocity;
     this.module.exports.jnwAddImpulseAt(this.open(), vertex, x, y, z);

@@ -45,7 +45,8 @@
     WORD(ownSpringCount, (uint32_t)a->springCount)                                                                     \
     WORD(targetCount, (uint32_t)a->targetCount)                                                                        \
     WORD(targets, Address(a->targets))                                                                                 \
-    WORD(targetSize, (uint32_t)sizeof(jnAssetTarget))
+    WORD(targetSize, (uint32_t)sizeof(jnAssetTarget))                                                                  \
+    WORD(hitVertexCount, (uint32_t)a->hitVertexCount)
 
 // Of a clip; rate: the address of a double.
 #define JNW_CLIP_WORDS(WORD)                                                                                           \
