@@ -496,57 +496,6 @@ int jnAsset_FindClip(const jnAsset* asset, const char* name)
     return -1;
 }
 
-static void Mix(const float* from, const float* to, float share, int count, float* out)
-{
-    for (int i = 0; i < count; ++i) {
-        out[i] = from[i] + share * (to[i] - from[i]);
-    }
-}
-
-// Normalised linear blend the short way round: at the rates of clips it differs from the arc by less than 1e-4.
-static void MixRotation(const float* from, const float* to, float share, float* out)
-{
-    float cosine = from[0] * to[0] + from[1] * to[1] + from[2] * to[2] + from[3] * to[3];
-    float sign = cosine < 0.0f ? -1.0f : 1.0f, near[4];
-    for (int i = 0; i < 4; ++i) {
-        near[i] = sign * to[i];
-    }
-    Mix(from, near, share, 4, out);
-    float scale = 1.0f / sqrtf(out[0] * out[0] + out[1] * out[1] + out[2] * out[2] + out[3] * out[3]);
-    for (int i = 0; i < 4; ++i) {
-        out[i] *= scale;
-    }
-}
-
-jnClipPlace jnPlaceInClip(const jnAssetClip* clip, double seconds)
-{
-    double frames = clip->frameCount, at = seconds * clip->rate;
-    at = jnIsFiniteD(at) ? at : 0.0;
-    at = clip->looping ? at - floor(at / frames) * frames : fmin(fmax(at, 0.0), frames - 1.0);
-    int from = (int)at < clip->frameCount ? (int)at : clip->frameCount - 1;
-    int to = clip->looping ? (from + 1) % clip->frameCount : from + 1 < clip->frameCount ? from + 1 : from;
-    return (jnClipPlace){from, to, (float)(at - from)};
-}
-
-void jnAsset_SampleClip(
-    const jnAsset* asset, int index, double seconds, float* rotations, float* translations, float* scales)
-{
-    jnAssetClip clip = jnAsset_Clip(asset, index);
-    jnClipPlace at = jnPlaceInClip(&clip, seconds);
-    float share = at.share;
-    size_t joints = (size_t)asset->jointCount;
-    for (size_t j = 0; j < joints; ++j) {
-        size_t a = (size_t)at.from * joints + j, b = (size_t)at.to * joints + j;
-        MixRotation(clip.rotations + 4 * a, clip.rotations + 4 * b, share, rotations + 4 * j);
-        Mix(clip.translations + 3 * a, clip.translations + 3 * b, share, 3, translations + 3 * j);
-        if (clip.scales != NULL) {
-            Mix(clip.scales + 3 * a, clip.scales + 3 * b, share, 3, scales + 3 * j);
-        } else {
-            memcpy(scales + 3 * j, asset->joints[j].scale, 3 * sizeof(float));
-        }
-    }
-}
-
 int jnAsset_SectionCount(const jnAsset* asset)
 {
     return (int)((const jnAssetBlock*)(const void*)asset)->header->sectionCount;
