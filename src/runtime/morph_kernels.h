@@ -35,7 +35,7 @@ typedef struct jnProductPass {
     int count;
 } jnProductPass;
 
-// What drives the modes: gain (products + weights . differences of drives + crosses), levelled off. Arrays are [lanes].
+// What drives the modes: gain (products + weights . differences of drives + crosses). Arrays are [lanes].
 typedef struct jnForcesPass {
     int lanes;
     float h;                               // length of the interval
@@ -43,8 +43,8 @@ typedef struct jnForcesPass {
     const float* drives[4];                // samples, oldest first
     float weights[JN_MODE_FIELDS][3];
     const float* crosses[JN_MODE_FIELDS]; // at both ends of the interval; [0] NULL: none
-    const float *gain, *limits;           // limits: 0: none; NULL: of no mode
-    float* out[JN_MODE_FIELDS];           // written; may be the products
+    const float* gain;
+    float* out[JN_MODE_FIELDS]; // written; may be the products
 } jnForcesPass;
 
 // The closed form over an interval: the linear map of spring_kernels.h, in place. Arrays are [lanes].
@@ -55,6 +55,14 @@ typedef struct jnSwingPass {
     const float *drag, *damping; // rate * damping * drag is taken off the force; drag NULL: none
     float rate;
     float *z, *p;
+    // Of forces that are held back; see force_filter.h. inverses NULL: none is.
+    const float* inverses;     // of the limits; 0: none
+    float *u, *v;              // the force behind the filter and its rate
+    int swings, pieces;        // swings of the length that the coefficients are for, pieces of each
+    float length, pieceLength; // seconds
+    float decay[4];            // what a piece makes of the filter's offset and its rate: P, W, R, Q
+    float stiffness, delay;    // the filter's
+    bool slopes;               // the excess has a rate within a swing
 } jnSwingPass;
 
 // What is far beyond its cap is taken back, what is tiny becomes 0. Arrays are [lanes].
@@ -62,6 +70,7 @@ typedef struct jnCleanPass {
     int lanes;
     const float* caps; // 0: none; NULL: of no mode
     float *z, *p;
+    float *u, *v; // u NULL: none
 } jnCleanPass;
 
 // A rotation by so many series, each of terms x_n = scale_n S x_(n-1), whose sum it is. No parts: there is nothing to

@@ -108,7 +108,7 @@ static size_t LayOut(jnMorphs* m, const jnMorphsDef* def, bool there)
     size_t lanes = (size_t)jnBlockCount(ModesOf(def)) * JN_LANES, blocks = (size_t)jnBlockCount((int)joints);
     size_t turnBlocks = (size_t)jnBlockCount(OrderJoints(def, NULL));
     char* base = there ? (char*)m : NULL;
-    float** settings[] = {&m->stiffness, &m->damping, &m->gain, &m->limits, &m->caps, &m->strengths};
+    float** settings[] = {&m->stiffness, &m->damping, &m->gain, &m->inverses, &m->caps, &m->strengths};
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
         *settings[i] = Take(base, &at, lanes * f);
     }
@@ -131,8 +131,8 @@ static size_t LayOut(jnMorphs* m, const jnMorphsDef* def, bool there)
         m->targets[i] = Take(base, &at, (size_t)def->asset->targetCount * f);
         m->drives[i] = Take(base, &at, lanes * f);
     }
-    m->now = Take(base, &at, 2 * lanes * f);
-    m->before = Take(base, &at, 2 * lanes * f);
+    m->now = Take(base, &at, 4 * lanes * f);
+    m->before = Take(base, &at, 4 * lanes * f);
     m->forces = Take(base, &at, 2 * lanes * f);
     m->movingSize = at - start;
     return at;
@@ -193,13 +193,14 @@ int jnMorphs_Tune(jnMorphs* m, int joint, float hertzScale, float ratioScale, fl
         m->stiffness[k] = fminf(mode->stiffness * hertzScale * hertzScale, 1e30f);
         m->damping[k] = fminf(mode->damping * hertzScale * ratioScale, 1e30f);
         m->gain[k] = mode->gain * gainScale;
-        m->limits[k] = fabsf(m->gain[k]) * mode->limit;
+        float limit = fabsf(m->gain[k]) * mode->limit;
+        m->inverses[k] = limit > 0.0f ? fminf(1.0f / limit, 1e30f) : 0.0f;
         count++;
     }
     m->coefficientTime = 0.0;
     m->limited = false;
     for (int k = 0; k < m->modeCount; ++k) {
-        m->limited = m->limited || m->limits[k] > 0.0f;
+        m->limited = m->limited || m->inverses[k] > 0.0f;
     }
     return count;
 }
@@ -269,9 +270,9 @@ static void ShowBounded(const jnMorphs* m, const float* state, float* weights, f
 static void ShowModes(jnMorphs* m, double fraction, float* weights, float* rates)
 {
     size_t lanes = (size_t)m->lanes;
-    float* state = m->work + 6 * lanes;
+    float* state = m->work + 6 * lanes; // and the results behind
     if (!m->clock.advanced || fraction >= 1.0) {
-        memcpy(state, m->now, 2 * lanes * sizeof(float));
+        memcpy(state, m->now, 4 * lanes * sizeof(float));
     } else {
         jnStepModesTo(m, fraction, state);
     }
@@ -507,7 +508,7 @@ void jnMorphs_Kick(jnMorphs* m, const double* matrices, int vertex, const float 
     }
 }
 
-enum { SNAPSHOT_VERSION = 4 };
+enum { SNAPSHOT_VERSION = 5 };
 #define SNAPSHOT_MAGIC "JNMORPH"
 
 // Precedes the bytes of a snapshot; the clock and what a step changes follow.

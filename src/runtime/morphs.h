@@ -1,6 +1,6 @@
 // A character as morph weights, from the inside: morphs.c has its life and what is shown of it, morphs_step.c its time,
-// morphs_modes.c the motion of the modes over an interval, morphs_across.c that of many characters, morphs_bound.c what is
-// shown of it.
+// morphs_modes.c the motion of the modes over an interval, morphs_across.c that of many characters, morphs_bound.c what
+// is shown of it.
 //
 // The surface is  x_v = sum_j w_vj M_j (r_v + sum_c B_vc c_c + sum_k U_vk z_k)  with the skin's matrices M_j, the
 // network's components c and the modes' amplitudes z. The state is M, c and z in time. A cubic through skinned vertices
@@ -16,10 +16,13 @@
 // An interval rotates z and p by exp(-S h/2), steps the closed form in a frame that stands still, and rotates again:
 // what moves in space goes on in space while the frames rotate.
 //
+// Forces saturate behind a filter; see force_filter.h.
+//
 // Places are relative to the first joint, whose own is kept in double: a character may stand anywhere.
 #pragma once
 
 #include "asset_format.h"
+#include "force_filter.h"
 #include "morph_kernels.h"
 #include "network.h"
 #include "springs_internal.h"
@@ -51,13 +54,15 @@ typedef struct jnMorphs {
     float capScale, capDistance;
     bool capped, limited, bounded;
     float *stiffness, *damping, *gain;
-    float* limits;          // of forces, times the gain; 0: none
+    float* inverses;        // of the limits of forces, times the gain; 0: none
     float* caps;            // of the amplitudes that are shown; 0: none
     float* strengths;       // share that is shown
     float* boundScales;     // [blocks of the bound][JN_LANES], of its rows
     float* boundTightness;  // [blocks of the bound], limits of the asset over those in force
     float* coefficients;    // [lanes / JN_LANES][JN_COEFFICIENT_ROWS][JN_LANES], for coefficientTime
     double coefficientTime; // 0: none
+    float decay[4];         // of the forces' filter over a piece of decayTime
+    double decayTime;       // 0: none
     uint16_t* joints;       // [jointCount], in the order that their numbers are kept in: those that drive modes, as the
                             // asset has them, others whose rotation is needed, the rest
     uint16_t* places;       // [jointCount], where a joint stands in it
@@ -76,7 +81,7 @@ typedef struct jnMorphs {
     float* pairs;                       // [blocks of pairs][JN_LANES], of an interval's rotation; where forcing was
     float* columns;                     // [modeCount][lanes]; NULL: on the stack
     float* work;                        // [8][lanes]
-    float* results;                     // [JN_MODE_FIELDS][lanes]
+    float* results;                     // [JN_MODE_FIELDS][lanes], right behind
 
     // What a step changes: the clock, and one stretch of memory.
     jnSpringsClock clock;
@@ -88,8 +93,9 @@ typedef struct jnMorphs {
     float* components[JN_HISTORY]; // [asset's componentCount]
     float* targets[JN_HISTORY];    // [asset's targetCount], weights of the source's targets, 0 at rest
     float* drives[JN_HISTORY];     // [lanes], P B c
-    float *now, *before;           // [2][lanes], z and p; `before` at the start of the last interval
-    float* forces;                 // [2][lanes], of the last interval: at its start, and its rate
+    float *now, *before; // [4][lanes], z, p, the forces behind their filter and the rates of those; `before` at
+                         // the start of the last interval
+    float* forces;       // [2][lanes], of the last interval: at its start, and its rate
 } jnMorphs;
 
 // morphs.c
@@ -156,22 +162,23 @@ void jnRestModes(jnMorphs* morphs);
 // Over the intervals that their clocks have just taken up.
 void jnAdvanceModes(jnMorphs* const* morphs, int count);
 void jnSettleModes(jnMorphs* morphs, double seconds);
-// State [2][lanes] over a fraction of the last interval from its start.
+// State [4][lanes] over a fraction of the last interval from its start.
 void jnStepModesTo(jnMorphs* morphs, double fraction, float* state);
 // From the velocity in space to the amplitudes' own: p - S z.
 void jnFindRates(jnMorphs* morphs, float* state);
 // How a rotation by at most `norm` is worked out.
 #define JN_TURN_TWO 0.078f // below it two terms are enough
 jnTurnPlan jnPlanTurn(float norm);
-// The closed form over `h` seconds in a frame that stands still. drag: what the frames' rotation makes of the
-// amplitudes, [lanes]: the damping acts on their change in their frames. NULL: they do not rotate.
+// The closed form over `h` seconds in a frame that stands still, state [4][lanes]. drag: what the frames' rotation
+// makes of the amplitudes, [lanes]: the damping acts on their change in their frames. NULL: they do not rotate.
 void jnSwing(jnMorphs* morphs, double h, const float* drag, float* state);
 
 // morphs_bound.c: what the modes may do to the surface together; NULL: no bound.
 const jnBound* jnMorphs_Bound(const jnMorphs* morphs);
 // Limits of displacements from the asset's and from a distance, as jnMorphs_SetCaps.
 void jnMorphs_SetBound(jnMorphs* morphs, float scale, float distance);
-// Amplitudes as they are shown, of a bounded character: [blocks of the bound's modes][JN_LANES], 0 beyond the modes in use.
+// Amplitudes as they are shown, of a bounded character: [blocks of the bound's modes][JN_LANES], 0 beyond the modes in
+// use.
 void jnBoundAmplitudes(const jnMorphs* morphs, float* amplitudes);
 
 // morphs_across.c: JN_LANES characters of one asset at once, a lane for each
