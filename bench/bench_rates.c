@@ -24,18 +24,21 @@ enum { REFERENCE = 1000, SHOWN = 60, MOST_SECONDS = 12, COLUMN = 24 };
 #define SKIPPED 0.5
 
 typedef enum Keys { CURVE, LINES } Keys;
+// At the steps; inside them, at SHOWN frames a second; the same in exact timing, whose poses are an interval ahead.
+typedef enum Shows { AT_STEPS, BETWEEN, AHEAD } Shows;
 
 typedef struct Way {
     const char* name;
     double rate; // 0: random steps
     Keys keys;
-    bool between; // what is shown lies inside the steps, at SHOWN frames a second
+    Shows shows;
 } Way;
 
-static const Way ways[] = {{"24", 24, CURVE, false}, {"30", 30, CURVE, false}, {"50", 50, CURVE, false},
-    {"60", 60, CURVE, false}, {"120", 120, CURVE, false}, {"144", 144, CURVE, false}, {"240", 240, CURVE, false},
-    {"1 to 50 ms", 0, CURVE, false}, {"60, lines", 60, LINES, false}, {"240, lines", 240, LINES, false},
-    {"15, between", 15, CURVE, true}, {"10, between", 10, CURVE, true}};
+static const Way ways[] = {{"24", 24, CURVE, AT_STEPS}, {"30", 30, CURVE, AT_STEPS}, {"50", 50, CURVE, AT_STEPS},
+    {"60", 60, CURVE, AT_STEPS}, {"120", 120, CURVE, AT_STEPS}, {"144", 144, CURVE, AT_STEPS},
+    {"240", 240, CURVE, AT_STEPS}, {"1 to 50 ms", 0, CURVE, AT_STEPS}, {"60, lines", 60, LINES, AT_STEPS},
+    {"240, lines", 240, LINES, AT_STEPS}, {"15, between", 15, CURVE, BETWEEN}, {"10, between", 10, CURVE, BETWEEN},
+    {"20, ahead", 20, CURVE, AHEAD}, {"15, ahead", 15, CURVE, AHEAD}, {"10, ahead", 10, CURVE, AHEAD}};
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
 typedef struct Bench {
@@ -150,27 +153,25 @@ static jnResult Play(Bench* b, int clip, const Way* way, Sums* sums, jnError* er
     double end = SecondsOf(&c), h = 0, shown = SKIPPED;
     uint64_t random = 7;
     def.weightsOnly = true;
-    def.timing = b->timing;
+    def.timing = way->shows == AHEAD ? jn_timingExact : b->timing;
     const float* z = b->weights + a->componentCount;
     const jnCharacterOutput out = {.weights = b->weights};
     JN_PASS(jnCreateCharacter(&def, &character, error));
-    for (double t = 0, last = 0; t <= end + 1e-9; last = t, t += h) {
+    for (double t = 0; t <= end + 1e-9; t += h) {
         jnCharacterInput input = {.h = (float)h, .pose = PoseAt(b, clip, t, way->keys)};
         jnCharacter_Step(character, &input, &out);
-        double lag = b->timing == jn_timingExact ? h : 0;
+        double lag = def.timing == jn_timingExact ? h : 0, start = t - lag - h;
         if (way->rate == REFERENCE) {
             size_t at = (size_t)((t - lag) * REFERENCE + 0.5) * (size_t)a->modeCount;
             for (size_t k = 0; k < (size_t)a->modeCount; ++k) {
                 b->reference[at + k] = (double)z[k];
             }
-        } else if (!way->between && t - lag >= SKIPPED) {
+        } else if (way->shows == AT_STEPS && t - lag >= SKIPPED) {
             Compare(b, t - lag, z, sums);
         }
-        for (; way->between && shown <= t; shown += 1.0 / SHOWN) {
-            jnCharacter_Evaluate(character, (float)((shown - last) / (t - last)), &out);
-            if (shown - lag >= SKIPPED) {
-                Compare(b, shown - lag, z, sums);
-            }
+        for (; way->shows != AT_STEPS && shown <= t - lag; shown += 1.0 / SHOWN) {
+            jnCharacter_Evaluate(character, (float)((shown - start) / h), &out);
+            Compare(b, shown, z, sums);
         }
         double uniform = (double)(jnaNextBits(&random) >> 11) * 0x1p-53;
         h = way->rate > 0 ? 1 / way->rate : 0.001 + 0.049 * uniform;
@@ -191,7 +192,7 @@ static void PrintRow(const char* name, const Sums* sums)
 
 static jnResult Run(Bench* b, jnError* error)
 {
-    static const Way reference = {"1000", REFERENCE, CURVE, false};
+    static const Way reference = {"1000", REFERENCE, CURVE, AT_STEPS};
     Sums all[WAYS] = {{0}};
     printf("%-*s", COLUMN, "rms, difference");
     for (int w = 0; w < WAYS; ++w) {

@@ -29,6 +29,7 @@ typedef struct jnProductPass {
     const uint16_t* groups; // [entries]; NULL: the number of an entry within its block
     const float* weights;   // [entries][groupSize][JN_LANES]
     int blockCount, groupSize;
+    int used; // of a group, the first ones; 0: all
     bool interleaved;           // groups are joints in blocks, [groups / JN_LANES][groupSize][JN_LANES]
     const float* const* inputs; // [count][groups][groupSize]
     float* const* outputs;      // [count][blockCount][JN_LANES], written
@@ -93,7 +94,7 @@ typedef struct jnAcrossPair {
 typedef struct jnAcrossPass {
     const jnAssetModes* modes;
     const jnAcrossPair* order; // [pairCount], of rising larger, then smaller mode
-    int pairCount, modeCount, lanes;
+    int pairCount, pairBlocks, modeCount, lanes;
     float *angles[JN_LANES], *pairs[JN_LANES], *states[JN_LANES], *work[JN_LANES], *drags[JN_LANES];
     float parts[JN_LANES], terms[JN_LANES], scales[JN_MAX_TERMS][JN_LANES]; // jnTurnPlan of each
     int mostParts, mostTerms;

@@ -244,6 +244,7 @@ static inline void MultiplyBlock(const jnProductPass* pass, int block, int first
 {
     jnFloats even[TOGETHER][VECTORS], odd[TOGETHER][VECTORS];
     size_t size = (size_t)pass->groupSize, step = pass->interleaved ? JN_LANES : 1;
+    size_t used = pass->used > 0 ? (size_t)pass->used : size;
     JN_UNROLL
     for (int n = 0; n < count; ++n) {
         JN_UNROLL
@@ -255,7 +256,7 @@ static inline void MultiplyBlock(const jnProductPass* pass, int block, int first
         const float* weights = pass->weights + e * size * JN_LANES;
         size_t group = pass->groups != NULL ? pass->groups[e] : e - pass->starts[block];
         size_t at = step > 1 ? group / JN_LANES * size * JN_LANES + group % JN_LANES : group * size;
-        size_t end = at + size * step;
+        size_t end = at + used * step;
         for (; at + step < end; at += 2 * step, weights += 2 * JN_LANES) {
             AddRow(pass, weights, at, first, count, even);
             AddRow(pass, weights + JN_LANES, at + step, first, count, odd);

@@ -35,6 +35,14 @@ typedef struct jnMorphStep {
     int last;    // slot of the sample before
 } jnMorphStep;
 
+// The level of detail and what it is on the way to; saved in snapshots, so it has no padding.
+typedef struct jnMorphLevel {
+    int32_t modes, components; // that are in use
+    int32_t wantedModes, wantedComponents;
+    float rate;     // of fades, 1/s
+    int32_t fading; // 0 or 1
+} jnMorphLevel;
+
 typedef struct jnMorphs {
     const jnAsset* asset;
     const jnAssetModes* modes; // NULL: none
@@ -43,11 +51,13 @@ typedef struct jnMorphs {
     jnCurve curve;
     jnTiming timing;
     jnStart start;
-    int componentCount;   // that are used, of the asset's
-    int modeCount, lanes; // that are used, and that rounded up to JN_LANES
+    int modeCapacity, componentCapacity; // that there is room for; the first of the asset's
+    int componentCount;                  // that are in use
+    int modeCount, lanes;                // that are in use, and that rounded up to JN_LANES
+    int pairCount;                       // pairs of modes up to the last of those in use
     uint64_t resetCount;
 
-    // Settings; arrays are [lanes].
+    // Settings; arrays are [lanes] of all modes there is room for.
     float force[3], inertia[2];
     float teleportThreshold;
     jnTeleport teleportKind;
@@ -56,7 +66,7 @@ typedef struct jnMorphs {
     float *stiffness, *damping, *gain;
     float* inverses;        // of the limits of forces, times the gain; 0: none
     float* caps;            // of the amplitudes that are shown; 0: none
-    float* strengths;       // share that is shown
+    float* strengths;       // fraction that is shown
     float* boundScales;     // [blocks of the bound][JN_LANES], of its rows
     float* boundTightness;  // [blocks of the bound], limits of the asset over those in force
     float* coefficients;    // [lanes / JN_LANES][JN_COEFFICIENT_ROWS][JN_LANES], for coefficientTime
@@ -96,6 +106,8 @@ typedef struct jnMorphs {
     float *now, *before; // [4][lanes], z, p, the forces behind their filter and the rates of those; `before` at
                          // the start of the last interval
     float* forces;       // [2][lanes], of the last interval: at its start, and its rate
+    jnMorphLevel* level; // behind all that a restart forgets
+    float* fades[2];     // [lanes of all modes + componentCapacity], at the start of the last step and now: 0 to 1
 } jnMorphs;
 
 // morphs.c
@@ -172,6 +184,22 @@ jnTurnPlan jnPlanTurn(float norm);
 // The closed form over `h` seconds in a frame that stands still, state [4][lanes]. drag: what the frames' rotation
 // makes of the amplitudes, [lanes]: the damping acts on their change in their frames. NULL: they do not rotate.
 void jnSwing(jnMorphs* morphs, double h, const float* drag, float* state);
+
+// morphs_level.c
+// The first weights of each kind, 0: all there is room for, within `seconds`.
+void jnMorphs_SetLevel(jnMorphs* morphs, int components, int modes, float seconds);
+// Advances fades by h seconds, and leaves out what has faded.
+void jnMorphs_Fade(jnMorphs* morphs, double h);
+// Fades end here.
+void jnMorphs_EndFades(jnMorphs* morphs);
+// Whether a level and its fades, which were read from elsewhere, can be of these morphs.
+// fades: bytes of [count] floats.
+bool jnMorphs_LevelIsSane(const jnMorphs* morphs, const jnMorphLevel* level, const char* fades, size_t count);
+// Takes over the level that the memory holds.
+void jnMorphs_FollowLevel(jnMorphs* morphs);
+// The fraction of mode, or of component, that is shown at a fraction of the last interval.
+float jnMorphs_ModeFade(const jnMorphs* morphs, int mode, double fraction);
+float jnMorphs_ComponentFade(const jnMorphs* morphs, int component, double fraction);
 
 // morphs_bound.c: what the modes may do to the surface together; NULL: no bound.
 const jnBound* jnMorphs_Bound(const jnMorphs* morphs);

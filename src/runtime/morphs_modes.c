@@ -68,7 +68,7 @@ static void FindPairs(jnMorphs* const* list, int count)
     m->kernels->multiply(&(jnProductPass){.starts = m->modes->spinStarts,
         .groups = m->modes->spinJoints,
         .weights = m->modes->spins,
-        .blockCount = jnBlockCount(m->modes->pairCount),
+        .blockCount = jnBlockCount(m->pairCount),
         .groupSize = 3,
         .interleaved = true,
         .inputs = angles,
@@ -108,7 +108,7 @@ static inline void Scatter(const jnMorphs* m, float share, size_t lanes, float* 
 {
     const uint16_t* restrict pairs = m->modes->pairs;
     const float* restrict values = m->pairs;
-    size_t count = (size_t)m->modes->pairCount, modes = (size_t)m->modeCount;
+    size_t count = (size_t)m->pairCount, modes = (size_t)m->modeCount;
     for (size_t i = 0; i < count; ++i) {
         size_t k = pairs[2 * i], l = pairs[2 * i + 1];
         if (k < modes) { // the larger of the two
@@ -183,7 +183,7 @@ static void StepThrough(jnMorphs* m, double h, float share, float* state)
     float* drag = m->work + 4 * (size_t)m->lanes;
     // The norm of an antisymmetric matrix is at most the root of the sum of squares of one of its halves: its
     // eigenvalues come in pairs. What fills up the last block of them is 0.
-    float norm = 0.5f * share * sqrtf(m->kernels->sumSquares(m->pairs, jnBlockCount(m->modes->pairCount) * JN_LANES));
+    float norm = 0.5f * share * sqrtf(m->kernels->sumSquares(m->pairs, jnBlockCount(m->pairCount) * JN_LANES));
     if (norm > 0.0f) {
         MakeColumns(m, 0.5f * share, columns);
         float rows = norm > JN_TURN_TWO ? m->kernels->bound(columns, m->modeCount, m->lanes) : norm;
@@ -476,7 +476,7 @@ static void AdvanceSome(jnMorphs* const* list, int count, const jnPairOrder* ord
 // Characters of another level of detail have products of another size.
 static bool IsAlike(const jnMorphs* a, const jnMorphs* b)
 {
-    return a->lanes == b->lanes && (a->componentCount > 0) == (b->componentCount > 0);
+    return a->lanes == b->lanes && a->pairCount == b->pairCount && (a->componentCount > 0) == (b->componentCount > 0);
 }
 
 void jnAdvanceModes(jnMorphs* const* list, int count)
@@ -533,12 +533,12 @@ void jnStepModesTo(jnMorphs* m, double fraction, float* state)
 void jnFindRates(jnMorphs* m, float* state)
 {
     size_t lanes = (size_t)m->lanes;
-    if (!m->clock.advanced || m->modes->pairCount == 0) {
+    if (!m->clock.advanced || m->pairCount == 0) {
         return;
     }
     FindTurns(m);
     FindPairs(&m, 1);
-    for (size_t i = 0; i < (size_t)m->modes->pairCount; ++i) {
+    for (size_t i = 0; i < (size_t)m->pairCount; ++i) {
         size_t k = m->modes->pairs[2 * i], l = m->modes->pairs[2 * i + 1];
         float rate = (float)((double)m->pairs[i] / m->clock.interval.h);
         if (k < (size_t)m->modeCount) {

@@ -9,6 +9,7 @@ typedef struct Way {
     double rate;     // 0: random steps of 1 to 50 ms
     bool lines;      // on straight lines between KEYS a second
     double fraction; // of the interval, that is shown; 0: its end
+    jnTiming timing;
 } Way;
 
 // Off by so much of the reference: the root mean square of the amplitudes, and of the difference.
@@ -57,7 +58,7 @@ static void Compare(double t, const float* z, double sums[3])
 // With the rate of the reference it is made.
 static Error Play(const Scene* s, Way way)
 {
-    jnCharacter* c = MustMake(s, jn_timingCausal, jn_kernelAuto);
+    jnCharacter* c = MustMake(s, way.timing, jn_kernelAuto);
     double sums[3] = {0}, h = 0;
     Random random = {3};
     for (double t = 0; t < SECONDS + 1e-9; t += h) {
@@ -72,7 +73,8 @@ static Error Play(const Scene* s, Way way)
             if (way.fraction > 0) {
                 jnCharacter_Evaluate(c, (float)way.fraction, &out);
             }
-            Compare(t - (way.fraction > 0 ? 1 - way.fraction : 0) * h, z, sums);
+            double late = (way.fraction > 0 ? 1 - way.fraction : 0) + (way.timing == jn_timingExact ? 1 : 0);
+            Compare(t - late * h, z, sums);
         }
         h = way.rate > 0 ? 1 / way.rate : Uniform(&random, 0.001, 0.05);
     }
@@ -86,7 +88,7 @@ static Scene MakeSaturated(void)
     Scene s = MakeScene(5, MODES);
     forceSpeed = 0;
     assert_int_equal(s.asset->modeCount, MODES);
-    (void)Play(&s, (Way){.rate = REFERENCE});
+    (void)Play(&s, (Way){.rate = REFERENCE, .timing = jn_timingCausal});
     return s;
 }
 
@@ -96,12 +98,12 @@ static void EveryFrameRateHasTheSameMotion(void** state)
     static const double rates[] = {24, 30, 50, 60, 120, 144, 240};
     Scene s = MakeSaturated();
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); ++i) {
-        Error e = Play(&s, (Way){.rate = rates[i]});
+        Error e = Play(&s, (Way){.rate = rates[i], .timing = jn_timingCausal});
         print_message("%g Hz: size off by %.3f, difference %.3f\n", rates[i], e.size, e.difference);
         ASSERT_AT_MOST(e.size, rates[i] < 50 ? 0.05 : 0.03);
         ASSERT_AT_MOST(e.difference, rates[i] < 50 ? 0.12 : 0.05);
     }
-    Error e = Play(&s, (Way){.rate = 0});
+    Error e = Play(&s, (Way){.rate = 0, .timing = jn_timingCausal});
     print_message("1 to 50 ms: size off by %.3f, difference %.3f\n", e.size, e.difference);
     ASSERT_AT_MOST(e.size, 0.05);
     ASSERT_AT_MOST(e.difference, 0.15);
@@ -114,10 +116,29 @@ static void LinesBetweenKeysAreHardlyFelt(void** state)
     (void)state;
     Scene s = MakeSaturated();
     for (double rate = 60; rate < 500; rate *= 2) {
-        Error e = Play(&s, (Way){.rate = rate, .lines = true});
+        Error e = Play(&s, (Way){.rate = rate, .lines = true, .timing = jn_timingCausal});
         print_message("lines at %g Hz: size off by %.3f, difference %.3f\n", rate, e.size, e.difference);
         ASSERT_AT_MOST(e.size, 0.1);
         ASSERT_AT_MOST(e.difference, 0.15);
+    }
+    DestroyScene(&s);
+}
+
+// Few steps, shown in between: the level of detail of crowds far away.
+static void LowRatesAreShownBetweenTheirSteps(void** state)
+{
+    (void)state;
+    Scene s = MakeSaturated();
+    for (int i = 0; i < 4; ++i) {
+        jnTiming timing = i % 2 == 0 ? jn_timingCausal : jn_timingExact;
+        double rate = i < 2 ? 15 : 10, difference = 0;
+        for (double fraction = 0.25; fraction < 0.9; fraction += 0.25) {
+            Error e = Play(&s, (Way){.rate = rate, .fraction = fraction, .timing = timing});
+            difference = fmax(difference, e.difference);
+            ASSERT_AT_MOST(e.size, rate > 10 ? 0.1 : 0.2);
+        }
+        print_message("%g Hz, %s timing: difference %.3f\n", rate, i % 2 == 0 ? "causal" : "exact", difference);
+        ASSERT_AT_MOST(difference, rate > 10 ? 0.25 : 0.6);
     }
     DestroyScene(&s);
 }
@@ -155,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(EveryFrameRateHasTheSameMotion),
         cmocka_unit_test(LinesBetweenKeysAreHardlyFelt),
+        cmocka_unit_test(LowRatesAreShownBetweenTheirSteps),
         cmocka_unit_test(ALongStepIsOneOfMany),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
