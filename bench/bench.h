@@ -7,6 +7,8 @@ int jnbBenchCharacter(double seconds);
 /// `asset`: a .jounce file without springs of single vertices; NULL: made-up bodies of 31 and 163 joints.
 int jnbBenchCrowd(const char* asset, double seconds);
 int jnbBenchBound(const char* asset, long states);
+/// The same motion at many frame rates. `asset`: a .jounce file with modes.
+int jnbBenchRates(const char* asset);
 /// What each part of the modes is worth on a workspace's simulated motion. Takes minutes.
 int jnbBenchAblation(const char* workspace);
 

@@ -18,7 +18,7 @@
 #include <time.h>
 
 enum { RINGS = 223, SEGMENTS = 60, INPUTS = 100, HIDDEN = 304, GROUP = 8, GROUPS = 30, OUTPUTS = 112, MODES = 64 };
-enum { BATCH = 64, FRAMES = 21, MOST = 10000 };
+enum { BATCH = 64, FRAMES = 21, MOST = 10000, FEW = 16 };
 
 // A bump along an axis around a joint of the tube, of unit size.
 static void MakeBump(const jnaCharacter* c, int joint, double reach, uint64_t* random, float scale, float* field)
@@ -161,6 +161,7 @@ typedef struct Scene {
     float* weights;   // [BATCH][weights]
     float *positions, *normals;
     jnCharacter* surface;
+    jnCharacter* coarse[BATCH]; // with FEW modes
     int frame;
 } Scene;
 
@@ -207,6 +208,13 @@ static void RunMany(void* user)
     jnStepCharacters(s->crowd, s->inputs, s->outputs, BATCH);
 }
 
+static void RunCoarse(void* user)
+{
+    Scene* s = user;
+    Pose(s);
+    jnStepCharacters(s->coarse, s->inputs, s->outputs, BATCH);
+}
+
 static void RunSkin(void* user)
 {
     Scene* s = user;
@@ -246,6 +254,9 @@ static bool FillScene(Scene* s, const jnAsset* asset)
     def.weightsOnly = true;
     for (int n = 0; made && n < BATCH; ++n) {
         made = jnCreateCharacter(&def, &s->crowd[n], NULL) == jn_ok;
+        def.modes = FEW;
+        made = made && jnCreateCharacter(&def, &s->coarse[n], NULL) == jn_ok;
+        def.modes = 0;
         s->inputs[n] = (jnCharacterInput){.h = 1.0f / 60};
         s->outputs[n] = (jnCharacterOutput){.weights = s->weights + (size_t)n * weights};
     }
@@ -260,6 +271,7 @@ static void FreeScene(Scene* s)
 {
     for (int n = 0; n < BATCH; ++n) {
         jnDestroyCharacter(s->crowd[n]);
+        jnDestroyCharacter(s->coarse[n]);
     }
     jnDestroyCharacter(s->surface);
     free(s->rotations);
@@ -345,13 +357,14 @@ static bool Grow(const jnAsset* asset, double seconds)
 
 static bool Race(const jnAsset* asset, const char* goals[3], double seconds)
 {
-    enum { ONE, MANY, SKIN, POSITIONS, NORMALS, COUNT };
+    enum { ONE, MANY, COARSE, SKIN, POSITIONS, NORMALS, COUNT };
     static jnbContender race[COUNT];
     static Scene s;
     bool made = FillScene(&s, asset);
     if (made) {
         race[ONE] = (jnbContender){.name = "weights, one by one", .run = RunOne, .user = &s};
         race[MANY] = (jnbContender){.name = "weights, 64 at once", .run = RunMany, .user = &s};
+        race[COARSE] = (jnbContender){.name = "weights, 64 at once, 16 modes", .run = RunCoarse, .user = &s};
         race[SKIN] = (jnbContender){.name = "linear-blend skinning", .run = RunSkin, .user = &s};
         race[POSITIONS] = (jnbContender){.name = "pose to positions", .run = RunPositions, .user = &s};
         race[NORMALS] = (jnbContender){.name = "pose to positions and normals", .run = RunNormals, .user = &s};
@@ -371,6 +384,8 @@ static bool Race(const jnAsset* asset, const char* goals[3], double seconds)
                 1e6 * race[i].min / BATCH, 1e6 * race[i].median / BATCH, race[i].min / BATCH / (products / peak),
                 products, 1e6 * products / peak, goals[1 + i]);
         }
+        printf("  %-40s %12.2f %8.2f  %.2fx that of all modes\n", race[COARSE].name, 1e6 * race[COARSE].min / BATCH,
+            1e6 * race[COARSE].median / BATCH, race[COARSE].min / race[MANY].min);
         printf("  the network's weights are %.2f MB, read once for one or for all of a batch\n", 1e-6 * read);
         for (int i = SKIN; i < COUNT; ++i) {
             printf("  %-40s %12.1f %8.1f  %.2fx skinning%s\n", race[i].name, 1e6 * race[i].min, 1e6 * race[i].median,

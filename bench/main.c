@@ -34,7 +34,7 @@ static const jncUsage usage = {
     .about = "Measures speed on this machine, each figure beside its limit in the same run: the smallest of several.\n",
     .example = "  jounce-bench springs\n  jounce-bench crowd --asset hero/character.jounce\n",
 };
-enum { SPRINGS, CHARACTER, CROWD, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS, ABLATION, BOUND, BASELINES };
+enum { SPRINGS, CHARACTER, CROWD, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS, ABLATION, BOUND, BASELINES, RATES };
 
 int main(int argc, char** argv)
 {
@@ -45,9 +45,9 @@ int main(int argc, char** argv)
     bool posesGiven = false, meshes = false, splits = false;
     // clang-format off
     const jncOption options[] = {
-        {JNC_CHOICE("WHAT", what, "springs|character|crowd|modes|fit|volume|contact|flesh|network|steps|ablation|bound|baselines", "what to measure (default springs)")},
+        {JNC_CHOICE("WHAT", what, "springs|character|crowd|modes|fit|volume|contact|flesh|network|steps|ablation|bound|baselines|rates", "what to measure (default springs)")},
         {JNC_NUMBER("--seconds", seconds, "S", 0.1, 60.0, "springs, character, crowd, network: time for each figure (default 2)")},
-        {JNC_TEXT("--asset", asset, "FILE", "crowd: a character file (made-up bodies of 31 and 163 joints); bound: the character file")},
+        {JNC_TEXT("--asset", asset, "FILE", "crowd: a character file (made-up bodies of 31 and 163 joints); bound, rates: the character file")},
         {JNC_INTEGER("--states", states, "N", 1, 1000000000, "bound: random states (100000)")},
         {JNC_TEXT("--ablation", ablation, "WORKSPACE", "modes: what each part of them is worth on the simulated motion of a workspace")},
         {JNC_FLAG("--splits", splits, "ablation: instead, fits of the modes on every pair of its clips, measured on the others")},
@@ -86,6 +86,8 @@ int main(int argc, char** argv)
         return BenchModes(ablation, meshes, from);
     case CROWD:
         return jnbBenchCrowd(asset, seconds);
+    case RATES:
+        return asset != NULL ? jnbBenchRates(asset) : jncMisuse("rates needs --asset");
     case BOUND:
         return BenchBound(asset, states);
     default:

@@ -275,6 +275,27 @@ def form(workspace):
     return make
 
 
+def rates(build):
+    """The same motion at many frame rates: jounce-bench rates."""
+    sides = []
+    for name in ("demo", "woman"):
+        lines = load(build, f"results/rates-{name}.txt").splitlines()
+        ways = re.split(r"\s{2,}", lines[0].strip())[1:]
+        clips = [[float(n) for n in line.split()[-2 * len(ways) :]] for line in lines[1:] if not line.startswith("all ")]
+        sides.append([([clip[2 * i] for clip in clips], [clip[2 * i + 1] for clip in clips]) for i in range(len(ways))])
+    words = {"lines": "frames a second, poses on straight lines between keys at 30 Hz", "between": "steps a second, shown between them at 60",
+             "ahead": "steps a second, shown between them at 60, exact timing"}
+    rows = []
+    for i, way in enumerate(ways):
+        rate, _, kind = way.partition(", ")
+        row = [f"{rate} {words[kind]}" if kind else rate + (", random" if " " in rate else " frames a second")]
+        for side in sides:
+            sizes, differences = side[i]
+            row += [f"{min(sizes):.2f} to {max(sizes):.2f}", f"{sum(differences) / len(differences):.3f}", f"{max(differences):.3f}"]
+        rows.append(row)
+    return table(["", "figure: size", "difference, mean", "worst clip", "woman: size", "difference, mean", "worst clip"], rows)
+
+
 def splits(build):
     """Fits of the modes on pairs of clips: jounce-bench ablation --splits."""
     rows = []
@@ -423,6 +444,7 @@ MAKERS = {
     "body-parts": parts("body"),
     "ablation": ablation,
     "form-demo": form("demo"),
+    "rates": rates,
     "splits": splits,
     "form-body": form("body"),
     "bench-fit": bench_fit,

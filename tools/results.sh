@@ -7,6 +7,7 @@
 # ablation  jounce-bench modes --ablation on the demo                            10 minutes
 # form      jounce-bench ablation on the workspaces of demo and body             10 minutes
 # body      make body, from DATA/body.glb: the body's                            50 minutes
+# rates     jounce-bench rates on the demo and on DATA/woman.glb                 2 minutes
 # fit       jounce-bench fit                                                     1 minute
 # flesh     jounce-bench flesh, on the figure and on DATA/body.glb               20 minutes
 # volume    jounce tetrahedralize on the figure, the body and DATA/gltf          5 minutes
@@ -21,7 +22,7 @@ cd "$(dirname "$0")/.."
 data=${JOUNCE_DATA:-../shared/data}
 results=build/results
 mkdir -p "$results"
-groups=${*:-demo ablation body form fit flesh volume pictures}
+groups=${*:-demo ablation body form rates fit flesh volume pictures}
 
 # run FILE COMMAND...: the command's output goes to the file once it has ended well.
 run() {
@@ -61,6 +62,14 @@ for group in $groups; do
             echo "no $data/body.glb: the body's tables stay as they are"
         fi
         ;;
+    rates)
+        run rates-demo.txt "${jounce}-bench" rates --asset build/demo/character.jounce
+        if [ -f "$data/woman.glb" ]; then
+            [ -f build/woman/manifest.yaml ] || "$jounce" new build/woman --from "$data/woman.glb" >/dev/null
+            "$jounce" build build/woman --until modes >/dev/null
+            run rates-woman.txt "${jounce}-bench" rates --asset build/woman/character.jounce
+        fi
+        ;;
     form)
         run splits.txt "${jounce}-bench" ablation --splits --from build/demo
         for workspace in demo body; do
@@ -91,7 +100,7 @@ for group in $groups; do
         tools/pictures.sh "$jounce" "$figure" "$body"
         ;;
     *)
-        echo "no group $group: demo, ablation, body, form, fit, flesh, volume or pictures" >&2
+        echo "no group $group: demo, ablation, body, form, rates, fit, flesh, volume or pictures" >&2
         exit 2
         ;;
     esac

@@ -210,13 +210,15 @@ JN_API jnAssetClip jnAsset_Clip(const jnAsset* asset, int index);
 /// Index of the clip with a name; -1: none.
 JN_API int jnAsset_FindClip(const jnAsset* asset, const char* name);
 
-/// The local pose of a clip at a time: rotations [jointCount][4], translations and scales [jointCount][3]. Between
-/// frames rotations are blended and brought back to unit length. A looping clip wraps, another stays on its ends. The
-/// rest pose for an index that is out of range.
+/// The local pose of a clip at a time: rotations [jointCount][4], translations and scales [jointCount][3]. A
+/// Catmull-Rom spline runs through the frames, of unit quaternions too, so that the pose has a velocity everywhere; the
+/// simulation that the character learned from samples its clips in the same way. A looping clip wraps, another stays on
+/// its ends. The rest pose for an index that is out of range.
 JN_API void jnAsset_SampleClip(
     const jnAsset* asset, int index, double seconds, float* rotations, float* translations, float* scales);
 
-/// Weights of the source's morph targets that a clip plays at a time, for jnPose; those at rest where it plays none.
+/// Weights of the source's morph targets that a clip plays at a time, for jnPose; those at rest where it plays none. On
+/// straight lines between the frames, so that they stay within what was keyed.
 /// weights: [targetCount].
 JN_API void jnAsset_SampleTargets(const jnAsset* asset, int index, double seconds, float* weights);
 /// Index of the source's morph target with a name; -1: none.

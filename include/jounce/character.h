@@ -153,6 +153,12 @@ JN_API void jnCharacter_SetCap(jnCharacter* character, float distance);
 /// such joint.
 JN_API jnResult jnCharacter_SetStrength(jnCharacter* character, int joint, float strength, jnError* error);
 
+/// Changes the level of detail while the character plays: how many components and modes are in use, the first ones of
+/// each; 0, or more than it was made with: all that it was made with. What goes is faded out over `seconds` of steps
+/// and costs nothing from then on; what comes begins at rest and is faded in. 0 seconds: at once. A reset ends fades.
+/// Snapshots keep level and fades. Nothing happens to springs of single vertices.
+JN_API void jnCharacter_SetLevel(jnCharacter* character, int components, int modes, float seconds);
+
 /// Springs or modes that met a number that was not finite and were reset, since creation.
 JN_API uint64_t jnCharacter_ResetCount(const jnCharacter* character);
 

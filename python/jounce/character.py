@@ -233,6 +233,11 @@ class Character:
             )
         )
 
+    def set_level(self, components: int = 0, modes: int = 0, seconds: float = 0.5) -> None:
+        """Changes the level of detail while the character plays: the first components and modes of each, 0: all that it
+        was made with. What goes is faded out over so many seconds of steps, what comes is faded in."""
+        library.jnCharacter_SetLevel(self._handle, components, modes, number("seconds", seconds, 0.0))
+
     def set_strength(self, strength: float, joint: Union[str, int, None] = None) -> None:
         """The fraction of the motion that is shown, 1 all, 0 the bare target; of the modes at a joint, or of all."""
         error = c.Error()

@@ -299,12 +299,18 @@ typedef struct jnAssetBlock {
     jnAllocator allocator;
 } jnAssetBlock;
 
-// The frames around a time of a clip and the way between them. A looping clip wraps, another stays on its ends.
+// The frames around a time of a clip: before it, at both ends of its interval, after it, the way between the ends, and
+// the weights of the curve through them. A looping clip wraps, another stays on its ends. See clip_curve.c.
 typedef struct jnClipPlace {
-    int from, to;
+    int frames[4];
     float share;
+    double weights[4];
 } jnClipPlace;
 jnClipPlace jnPlaceInClip(const jnAssetClip* clip, double seconds);
+// Weights of the frames at t, 0 to 1, of an interval. before, after: whether there are frames there.
+void jnWeighFrames(double t, bool before, bool after, double weights[4]);
+// Unit quaternions of four frames, weighed.
+void jnMixRotations(const float* const frames[4], const double weights[4], float rotation[4]);
 
 // Checksum of a file of at least a header. Any change inside one word of 8 bytes is certain to show.
 uint64_t jnAssetChecksum(const void* bytes, size_t size);

@@ -160,7 +160,7 @@ void jnAsset_SampleTargets(const jnAsset* asset, int index, double seconds, floa
         weights[i] = asset->targets[i].weight;
         if (plays) {
             const float* track = t->weights + t->tracks[index] + i;
-            float from = track[(size_t)at.from * count], to = track[(size_t)at.to * count];
+            float from = track[(size_t)at.frames[1] * count], to = track[(size_t)at.frames[2] * count];
             weights[i] = from + at.share * (to - from);
         }
     }

@@ -326,6 +326,13 @@ void jnCharacter_ScaleModeCaps(jnCharacter* c, float scale)
     }
 }
 
+void jnCharacter_SetLevel(jnCharacter* c, int components, int modes, float seconds)
+{
+    if (c->morphs != NULL) {
+        jnMorphs_SetLevel(c->morphs, components, modes, seconds);
+    }
+}
+
 uint64_t jnCharacter_ResetCount(const jnCharacter* c)
 {
     if (JN_BROKEN(c != NULL)) {

@@ -2,6 +2,7 @@
 //
 //   internal.h             jnFail, JN_PASS, aligned memory, the width of a block of vertices
 //   asset_format.h         sections of a .jounce file: the author writes what asset.c reads
+//   force_filter.h         how the force on a mode saturates
 //   network.h              shapes, limits and kernels of the network: training and export use the same
 //   rig.h                  skinning and joint rotations, so that what is learned is what is played
 //
@@ -13,6 +14,7 @@
 //
 // A change in one of these headers can reach the author side; a change in any other header of the runtime cannot.
 #include "asset_format.h"
+#include "force_filter.h"
 #include "internal.h"
 #include "network.h"
 #include "rig.h"

@@ -103,7 +103,7 @@ static inline void PairSome(const jnAcrossPass* pass, size_t block, size_t first
 
 static void PairAcross(const jnAcrossPass* pass, float norms[JN_LANES])
 {
-    size_t blocks = (size_t)jnBlockCount(pass->modes->pairCount);
+    size_t blocks = (size_t)pass->pairBlocks;
     for (size_t lane = 0; lane < JN_LANES; lane += JN_WIDTH) {
         jnFloats squares[JN_LANES], sum = jnRepeat(0.0f), half = jnRepeat(0.5f);
         for (size_t i = 0; i < JN_LANES; ++i) {

@@ -29,13 +29,14 @@ typedef struct jnProductPass {
     const uint16_t* groups; // [entries]; NULL: the number of an entry within its block
     const float* weights;   // [entries][groupSize][JN_LANES]
     int blockCount, groupSize;
+    int used; // of a group, the first ones; 0: all
     bool interleaved;           // groups are joints in blocks, [groups / JN_LANES][groupSize][JN_LANES]
     const float* const* inputs; // [count][groups][groupSize]
     float* const* outputs;      // [count][blockCount][JN_LANES], written
     int count;
 } jnProductPass;
 
-// What drives the modes: gain (products + weights . differences of drives + crosses), levelled off. Arrays are [lanes].
+// What drives the modes: gain (products + weights . differences of drives + crosses). Arrays are [lanes].
 typedef struct jnForcesPass {
     int lanes;
     float h;                               // length of the interval
@@ -43,8 +44,8 @@ typedef struct jnForcesPass {
     const float* drives[4];                // samples, oldest first
     float weights[JN_MODE_FIELDS][3];
     const float* crosses[JN_MODE_FIELDS]; // at both ends of the interval; [0] NULL: none
-    const float *gain, *limits;           // limits: 0: none; NULL: of no mode
-    float* out[JN_MODE_FIELDS];           // written; may be the products
+    const float* gain;
+    float* out[JN_MODE_FIELDS]; // written; may be the products
 } jnForcesPass;
 
 // The closed form over an interval: the linear map of spring_kernels.h, in place. Arrays are [lanes].
@@ -55,6 +56,14 @@ typedef struct jnSwingPass {
     const float *drag, *damping; // rate * damping * drag is taken off the force; drag NULL: none
     float rate;
     float *z, *p;
+    // Of forces that are held back; see force_filter.h. inverses NULL: none is.
+    const float* inverses;     // of the limits; 0: none
+    float *u, *v;              // the force behind the filter and its rate
+    int swings, pieces;        // swings of the length that the coefficients are for, pieces of each
+    float length, pieceLength; // seconds
+    float decay[4];            // what a piece makes of the filter's offset and its rate: P, W, R, Q
+    float stiffness, delay;    // the filter's
+    bool slopes;               // the excess has a rate within a swing
 } jnSwingPass;
 
 // What is far beyond its cap is taken back, what is tiny becomes 0. Arrays are [lanes].
@@ -62,6 +71,7 @@ typedef struct jnCleanPass {
     int lanes;
     const float* caps; // 0: none; NULL: of no mode
     float *z, *p;
+    float *u, *v; // u NULL: none
 } jnCleanPass;
 
 // A rotation by so many series, each of terms x_n = scale_n S x_(n-1), whose sum it is. No parts: there is nothing to
@@ -84,7 +94,7 @@ typedef struct jnAcrossPair {
 typedef struct jnAcrossPass {
     const jnAssetModes* modes;
     const jnAcrossPair* order; // [pairCount], of rising larger, then smaller mode
-    int pairCount, modeCount, lanes;
+    int pairCount, pairBlocks, modeCount, lanes;
     float *angles[JN_LANES], *pairs[JN_LANES], *states[JN_LANES], *work[JN_LANES], *drags[JN_LANES];
     float parts[JN_LANES], terms[JN_LANES], scales[JN_MAX_TERMS][JN_LANES]; // jnTurnPlan of each
     int mostParts, mostTerms;

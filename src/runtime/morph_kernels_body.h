@@ -244,6 +244,7 @@ static inline void MultiplyBlock(const jnProductPass* pass, int block, int first
 {
     jnFloats even[TOGETHER][VECTORS], odd[TOGETHER][VECTORS];
     size_t size = (size_t)pass->groupSize, step = pass->interleaved ? JN_LANES : 1;
+    size_t used = pass->used > 0 ? (size_t)pass->used : size;
     JN_UNROLL
     for (int n = 0; n < count; ++n) {
         JN_UNROLL
@@ -255,7 +256,7 @@ static inline void MultiplyBlock(const jnProductPass* pass, int block, int first
         const float* weights = pass->weights + e * size * JN_LANES;
         size_t group = pass->groups != NULL ? pass->groups[e] : e - pass->starts[block];
         size_t at = step > 1 ? group / JN_LANES * size * JN_LANES + group % JN_LANES : group * size;
-        size_t end = at + size * step;
+        size_t end = at + used * step;
         for (; at + step < end; at += 2 * step, weights += 2 * JN_LANES) {
             AddRow(pass, weights, at, first, count, even);
             AddRow(pass, weights + JN_LANES, at + step, first, count, odd);
@@ -400,31 +401,6 @@ static float SumSquares(const float* x, int count)
     return sum;
 }
 
-// Large forces level off: flesh that is thrown hard goes taut instead of farther, which no linear mode knows.
-static inline void LevelOff(const float* restrict forces, const float* restrict limits, float* restrict out)
-{
-    for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
-        jnFloats one = jnRepeat(1.0f), force = jnLoad(forces + i), share = jnDiv(force, jnLoad(limits + i));
-        jnStore(out + i, jnDiv(force, jnSqrt(jnAdd(one, jnMul(share, share)))));
-    }
-}
-
-// At the start of an interval and how fast they grow: at both ends.
-static void LimitForces(float h, const float* restrict limits, float* restrict start, float* restrict rate)
-{
-    float ends[JN_LANES], from[JN_LANES], to[JN_LANES];
-    for (int i = 0; i < JN_LANES; ++i) {
-        ends[i] = start[i] + h * rate[i];
-    }
-    LevelOff(start, limits, from);
-    LevelOff(ends, limits, to);
-    for (int i = 0; i < JN_LANES; ++i) {
-        float limited = (to[i] - from[i]) / h;
-        rate[i] = limits[i] > 0.0f ? limited : rate[i];
-        start[i] = limits[i] > 0.0f ? from[i] : start[i];
-    }
-}
-
 static void MakeForces(const jnForcesPass* pass)
 {
     const float(*w)[3] = pass->weights, * const* d = pass->drives;
@@ -441,9 +417,6 @@ static void MakeForces(const jnForcesPass* pass)
             start[i] += gain * first;
             rate[i] += gain * ((pass->crosses[1][b + i] - first) / pass->h);
         }
-        if (pass->limits != NULL) {
-            LimitForces(pass->h, pass->limits + b, start, rate);
-        }
         for (int i = 0; i < JN_LANES; ++i) {
             pass->out[0][b + i] = start[i];
             pass->out[1][b + i] = rate[i];
@@ -451,21 +424,157 @@ static void MakeForces(const jnForcesPass* pass)
     }
 }
 
+// One swing of JN_WIDTH modes by the closed form. c: their coefficients.
+static inline void SwingOnce(const float* c, jnFloats force, jnFloats rate, jnFloats* z, jnFloats* p)
+{
+    jnFloats g1 = jnLoad(c + ROW_G1 * JN_LANES), w = jnLoad(c + ROW_W * JN_LANES), fromZ = *z, fromP = *p;
+    jnFloats lowZ = jnAdd(jnMul(jnLoad(c + ROW_PL * JN_LANES), fromZ), jnMul(jnLoad(c + ROW_WL * JN_LANES), fromP));
+    jnFloats lowP = jnAdd(jnMul(jnLoad(c + ROW_RL * JN_LANES), fromZ), jnMul(jnLoad(c + ROW_QL * JN_LANES), fromP));
+    jnFloats farZ = jnAdd(jnMul(g1, force), jnMul(jnLoad(c + ROW_G2 * JN_LANES), rate));
+    jnFloats farP = jnAdd(jnMul(w, force), jnMul(g1, rate));
+    *z = jnAdd(jnAdd(jnMul(jnLoad(c + ROW_P * JN_LANES), fromZ), jnMul(w, fromP)), jnSub(lowZ, farZ));
+    *p = jnAdd(jnAdd(jnMul(jnLoad(c + ROW_R * JN_LANES), fromZ), jnMul(jnLoad(c + ROW_Q * JN_LANES), fromP)),
+        jnSub(lowP, farP));
+}
+
+// Forces beyond so many times their limit are as good as infinite.
+#define FARTHEST_FORCE 1e9f
+
+// The excess u - u / sqrt(1 + (u / limit)^2) and its rate, without taking nearly equal numbers from each other.
+static inline void FindExcess(jnFloats u, jnFloats v, jnFloats inverse, jnFloats* e, jnFloats* rate)
+{
+    jnFloats one = jnRepeat(1.0f), most = jnRepeat(FARTHEST_FORCE), x = jnMul(jnSize(u), inverse);
+    x = jnSelectAtLeast(x, most, most, x);
+    jnFloats square = jnMul(x, x), sum = jnAdd(one, square), root = jnSqrt(sum);
+    jnFloats part = jnMul(root, jnAdd(root, one)), inverted = jnDiv(one, jnMul(part, sum));
+    jnFloats share = jnMul(square, jnMul(inverted, sum)); // 1 - 1 / root = square / part
+    jnFloats terms = jnAdd(jnAdd(sum, root), one);        // 1 - 1 / root^3 = share terms / sum
+    *e = jnMul(u, share);
+    *rate = jnMul(v, jnMul(jnMul(share, terms), jnMul(inverted, part)));
+}
+
+// What is known of the excess along a swing: at its start and where it has got to, its integral, and that of it times
+// the time from the swing's middle.
+typedef struct Excess {
+    jnFloats first, firstRate, last, lastRate, sum, moment;
+} Excess;
+
+// Numbers of a swing and of its pieces that are the same for all modes.
+typedef struct HeldScales {
+    int swings, pieces;
+    float piece, half, delay, soft, perSecond, perCube; // half a swing, 1 / stiffness, 1 / swing, 12 / swing^3 or 0
+    float sum, turn, odd, slope;                        // of a piece's integrals: of both ends, of their rates
+    float decay[4];
+} HeldScales;
+
+static HeldScales ScalesOf(const jnSwingPass* pass)
+{
+    float h = pass->length, l = pass->pieceLength;
+    HeldScales s = {.swings = pass->swings,
+        .pieces = pass->pieces,
+        .piece = l,
+        .half = 0.5f * h,
+        .delay = pass->delay,
+        .soft = 1.0f / pass->stiffness,
+        .perSecond = 1.0f / h,
+        .perCube = pass->slopes ? 12.0f / (h * h * h) : 0.0f,
+        .sum = 0.5f * l,
+        .turn = l * l / 12.0f,
+        .odd = l * l / 10.0f,
+        .slope = l * l * l / 120.0f};
+    memcpy(s.decay, pass->decay, sizeof(s.decay));
+    return s;
+}
+
+// A piece that ends with e and its rate: the cubic between both ends. away: from the swing's middle to the piece's.
+static inline void AddPiece(const HeldScales* s, Excess* x, jnFloats e, jnFloats rate, float away)
+{
+    jnFloats sum = jnScale(s->sum, jnAdd(x->last, e)), odd = jnScale(s->odd, jnSub(e, x->last));
+    sum = jnAdd(sum, jnScale(s->turn, jnSub(x->lastRate, rate)));
+    odd = jnSub(odd, jnScale(s->slope, jnAdd(x->lastRate, rate)));
+    x->sum = jnAdd(x->sum, sum);
+    x->moment = jnAdd(x->moment, jnAdd(jnScale(away, sum), odd));
+    x->last = e;
+    x->lastRate = rate;
+}
+
+// Takes the linear force with the moments of e + delay e' + e'' / stiffness off a force.
+static inline void TakeExcess(const HeldScales* s, const Excess* x, jnFloats* force, jnFloats* rate)
+{
+    jnFloats rise = jnSub(x->last, x->first), both = jnScale(s->half, jnAdd(x->last, x->first));
+    jnFloats bothRates = jnScale(s->half, jnAdd(x->lastRate, x->firstRate));
+    jnFloats sum = jnAdd(x->sum, jnScale(s->delay, rise));
+    sum = jnAdd(sum, jnScale(s->soft, jnSub(x->lastRate, x->firstRate)));
+    jnFloats moment = jnAdd(x->moment, jnScale(s->delay, jnSub(both, x->sum)));
+    moment = jnAdd(moment, jnScale(s->soft, jnSub(bothRates, rise)));
+    jnFloats slope = jnScale(s->perCube, moment);
+    *force = jnSub(*force, jnSub(jnScale(s->perSecond, sum), jnScale(s->half, slope)));
+    *rate = jnSub(*rate, slope);
+}
+
+// An interval of JN_WIDTH modes from number k on whose forces are held back. drag: taken off the force.
+static inline void SwingHeld(const jnSwingPass* pass, const HeldScales* s, const float* c, int k, jnFloats drag)
+{
+    jnFloats z = jnLoad(pass->z + k), p = jnLoad(pass->p + k), u = jnLoad(pass->u + k), v = jnLoad(pass->v + k);
+    jnFloats force = jnLoad(pass->forces[0] + k), rate = jnLoad(pass->forces[1] + k);
+    jnFloats inverse = jnLoad(pass->inverses + k), late = jnScale(s->delay, rate), e, eRate;
+    // The filter follows a linear force a delay behind; what it is away from that decays.
+    jnFloats y = jnAdd(jnSub(u, force), late), w = jnSub(v, rate);
+    FindExcess(u, v, inverse, &e, &eRate);
+    for (int n = 0; n < s->swings; ++n) {
+        Excess x = {e, eRate, e, eRate, jnRepeat(0.0f), jnRepeat(0.0f)};
+        jnFloats held = jnSub(force, drag), heldRate = rate;
+        for (int i = 0; i < s->pieces; ++i) {
+            jnFloats from = y;
+            y = jnAdd(jnScale(s->decay[0], from), jnScale(s->decay[1], w));
+            w = jnAdd(jnScale(s->decay[2], from), jnScale(s->decay[3], w));
+            force = jnAdd(force, jnScale(s->piece, rate));
+            u = jnSub(jnAdd(force, y), late);
+            v = jnAdd(w, rate);
+            FindExcess(u, v, inverse, &e, &eRate);
+            AddPiece(s, &x, e, eRate, ((float)i + 0.5f) * s->piece - s->half);
+        }
+        TakeExcess(s, &x, &held, &heldRate);
+        SwingOnce(c, held, heldRate, &z, &p);
+    }
+    jnStore(pass->z + k, z);
+    jnStore(pass->p + k, p);
+    jnStore(pass->u + k, u);
+    jnStore(pass->v + k, v);
+}
+
+static void SwingAllHeld(const jnSwingPass* pass)
+{
+    const HeldScales scales = ScalesOf(pass);
+    const float* c = pass->coefficients;
+    for (int b = 0; b < pass->lanes; b += JN_LANES, c += JN_COEFFICIENT_SIZE) {
+        for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+            jnFloats drag = jnRepeat(0.0f);
+            if (pass->drag != NULL) {
+                drag = jnMul(jnLoad(pass->drag + b + i), jnScale(pass->rate, jnLoad(pass->damping + b + i)));
+            }
+            SwingHeld(pass, &scales, c + i, b + i, drag);
+        }
+    }
+}
+
 static void Swing(const jnSwingPass* pass)
 {
     const float* c = pass->coefficients;
+    if (pass->inverses != NULL) {
+        SwingAllHeld(pass);
+        return;
+    }
     for (int b = 0; b < pass->lanes; b += JN_LANES, c += JN_COEFFICIENT_SIZE) {
-        float drag[JN_LANES] = {0};
-        for (int i = 0; pass->drag != NULL && i < JN_LANES; ++i) {
-            drag[i] = pass->drag[b + i] * (pass->rate * pass->damping[b + i]);
-        }
-        for (int i = 0; i < JN_LANES; ++i) {
-            float z = pass->z[b + i], p = pass->p[b + i], a = pass->forces[0][b + i] - drag[i];
-            float j = pass->forces[1][b + i], g1 = c[ROW_G1 * JN_LANES + i], w = c[ROW_W * JN_LANES + i];
-            float lowZ = c[ROW_PL * JN_LANES + i] * z + c[ROW_WL * JN_LANES + i] * p;
-            float lowP = c[ROW_RL * JN_LANES + i] * z + c[ROW_QL * JN_LANES + i] * p;
-            pass->z[b + i] = (c[ROW_P * JN_LANES + i] * z + w * p) + (lowZ - (g1 * a + c[ROW_G2 * JN_LANES + i] * j));
-            pass->p[b + i] = (c[ROW_R * JN_LANES + i] * z + c[ROW_Q * JN_LANES + i] * p) + (lowP - (w * a + g1 * j));
+        for (int i = 0; i < JN_LANES; i += JN_WIDTH) {
+            int k = b + i;
+            jnFloats z = jnLoad(pass->z + k), p = jnLoad(pass->p + k), force = jnLoad(pass->forces[0] + k);
+            if (pass->drag != NULL) {
+                force = jnSub(force, jnMul(jnLoad(pass->drag + k), jnScale(pass->rate, jnLoad(pass->damping + k))));
+            }
+            SwingOnce(c + i, force, jnLoad(pass->forces[1] + k), &z, &p);
+            jnStore(pass->z + k, z);
+            jnStore(pass->p + k, p);
         }
     }
 }
@@ -478,6 +587,7 @@ static void Swing(const jnSwingPass* pass)
 static int Clean(const jnCleanPass* pass)
 {
     float* restrict zs = pass->z, * restrict ps = pass->p;
+    float* restrict us = pass->u, * restrict vs = pass->v;
     const float* restrict caps = pass->caps;
     int bad = 0, lanes = pass->lanes;
     for (int k = 0; caps != NULL && k < lanes; ++k) {
@@ -491,6 +601,12 @@ static int Clean(const jnCleanPass* pass)
         bad += !(z <= JN_LARGEST_STATE) + !(p <= JN_LARGEST_STATE);
         zs[k] = z < DUST ? 0.0f : zs[k];
         ps[k] = p < DUST ? 0.0f : ps[k];
+    }
+    for (int k = 0; us != NULL && k < lanes; ++k) {
+        float u = fabsf(us[k]), v = fabsf(vs[k]);
+        bad += !(u <= 3e38f) + !(v <= 3e38f);
+        us[k] = u < DUST ? 0.0f : us[k];
+        vs[k] = v < DUST ? 0.0f : vs[k];
     }
     return bad;
 }

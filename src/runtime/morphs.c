@@ -34,6 +34,12 @@ static int ModesOf(const jnMorphsDef* def)
     return def->modes > 0 && def->modes < all ? def->modes : all;
 }
 
+static int ComponentsOf(const jnMorphsDef* def)
+{
+    int all = def->asset->componentCount;
+    return def->components > 0 && def->components < all ? def->components : all;
+}
+
 // Takes the next array; with base NULL only counts.
 static void* Take(char* base, size_t* at, size_t size)
 {
@@ -108,7 +114,7 @@ static size_t LayOut(jnMorphs* m, const jnMorphsDef* def, bool there)
     size_t lanes = (size_t)jnBlockCount(ModesOf(def)) * JN_LANES, blocks = (size_t)jnBlockCount((int)joints);
     size_t turnBlocks = (size_t)jnBlockCount(OrderJoints(def, NULL));
     char* base = there ? (char*)m : NULL;
-    float** settings[] = {&m->stiffness, &m->damping, &m->gain, &m->limits, &m->caps, &m->strengths};
+    float** settings[] = {&m->stiffness, &m->damping, &m->gain, &m->inverses, &m->caps, &m->strengths};
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
         *settings[i] = Take(base, &at, lanes * f);
     }
@@ -131,9 +137,13 @@ static size_t LayOut(jnMorphs* m, const jnMorphsDef* def, bool there)
         m->targets[i] = Take(base, &at, (size_t)def->asset->targetCount * f);
         m->drives[i] = Take(base, &at, lanes * f);
     }
-    m->now = Take(base, &at, 2 * lanes * f);
-    m->before = Take(base, &at, 2 * lanes * f);
+    m->now = Take(base, &at, 4 * lanes * f);
+    m->before = Take(base, &at, 4 * lanes * f);
     m->forces = Take(base, &at, 2 * lanes * f);
+    m->level = Take(base, &at, sizeof(jnMorphLevel));
+    for (int i = 0; i < 2; ++i) {
+        m->fades[i] = Take(base, &at, (lanes + (size_t)ComponentsOf(def)) * f);
+    }
     m->movingSize = at - start;
     return at;
 }
@@ -161,10 +171,9 @@ void jnMakeMorphs(jnMorphs* m, const jnMorphsDef* def)
     m->curve = def->curve;
     m->timing = def->timing;
     m->start = def->start;
-    m->componentCount =
-        def->components > 0 && def->components < asset->componentCount ? def->components : asset->componentCount;
-    m->modeCount = ModesOf(def);
-    m->lanes = jnBlockCount(m->modeCount) * JN_LANES;
+    m->componentCapacity = ComponentsOf(def);
+    m->modeCapacity = ModesOf(def);
+    m->lanes = jnBlockCount(m->modeCapacity) * JN_LANES;
     m->inertia[0] = m->inertia[1] = 1.0f;
     m->clock.space.newest.from = m->clock.space.newest.to = jnIdentityPlacement();
     m->clock.space.base = m->clock.space.newest;
@@ -177,6 +186,11 @@ void jnMakeMorphs(jnMorphs* m, const jnMorphsDef* def)
         m->places[m->joints[i]] = (uint16_t)i;
     }
     m->driverBlocks = m->modes != NULL ? jnBlockCount(m->modes->driverCount) : 0;
+    *m->level = (jnMorphLevel){m->modeCapacity, m->componentCapacity, m->modeCapacity, m->componentCapacity, 0.0f, 0};
+    for (size_t i = 0; i < (size_t)(m->lanes + m->componentCapacity); ++i) {
+        m->fades[0][i] = m->fades[1][i] = 1.0f;
+    }
+    jnMorphs_FollowLevel(m);
     jnMorphs_Tune(m, -1, 1.0f, 1.0f, 1.0f);
     jnMorphs_SetCaps(m, 1.0f, 0.0f);
     jnMorphs_SetStrength(m, -1, 1.0f);
@@ -185,7 +199,7 @@ void jnMakeMorphs(jnMorphs* m, const jnMorphsDef* def)
 int jnMorphs_Tune(jnMorphs* m, int joint, float hertzScale, float ratioScale, float gainScale)
 {
     int count = 0;
-    for (int k = 0; k < m->modeCount; ++k) {
+    for (int k = 0; k < m->modeCapacity; ++k) {
         const jnAssetMode* mode = &m->modes->modes[k];
         if (joint >= 0 && mode->joint != joint) {
             continue;
@@ -193,13 +207,14 @@ int jnMorphs_Tune(jnMorphs* m, int joint, float hertzScale, float ratioScale, fl
         m->stiffness[k] = fminf(mode->stiffness * hertzScale * hertzScale, 1e30f);
         m->damping[k] = fminf(mode->damping * hertzScale * ratioScale, 1e30f);
         m->gain[k] = mode->gain * gainScale;
-        m->limits[k] = fabsf(m->gain[k]) * mode->limit;
+        float limit = fabsf(m->gain[k]) * mode->limit;
+        m->inverses[k] = limit > 0.0f ? fminf(1.0f / limit, 1e30f) : 0.0f;
         count++;
     }
     m->coefficientTime = 0.0;
     m->limited = false;
-    for (int k = 0; k < m->modeCount; ++k) {
-        m->limited = m->limited || m->limits[k] > 0.0f;
+    for (int k = 0; k < m->modeCapacity; ++k) {
+        m->limited = m->limited || m->inverses[k] > 0.0f;
     }
     return count;
 }
@@ -209,7 +224,7 @@ void jnMorphs_SetCaps(jnMorphs* m, float scale, float distance)
     m->capScale = scale;
     m->capDistance = distance;
     m->capped = false;
-    for (int k = 0; k < m->modeCount; ++k) {
+    for (int k = 0; k < m->modeCapacity; ++k) {
         const jnAssetMode* mode = &m->modes->modes[k];
         float own = fminf(mode->cap * scale, 1e30f);
         float given = distance > 0.0f && mode->largest > 0.0f ? fminf(distance / mode->largest, 1e30f) : 0.0f;
@@ -221,7 +236,7 @@ void jnMorphs_SetCaps(jnMorphs* m, float scale, float distance)
 
 void jnMorphs_SetStrength(jnMorphs* m, int joint, float strength)
 {
-    for (int k = 0; k < m->modeCount; ++k) {
+    for (int k = 0; k < m->modeCapacity; ++k) {
         if (joint < 0 || m->modes->modes[k].joint == joint) {
             m->strengths[k] = strength;
         }
@@ -241,22 +256,22 @@ static void Limit(float cap, float* z, float* rate)
 }
 
 // Amplitudes of the modes `seconds` later at their present rates, as far as the bound lets them show.
-static void ShowLater(const jnMorphs* m, const float* state, float seconds, float* shown)
+static void ShowLater(const jnMorphs* m, const float* state, const float* strengths, float seconds, float* shown)
 {
     memset(shown, 0, JN_MAX_ASSET_MODES * sizeof(float));
     for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
-        shown[k] = m->strengths[k] * (state[k] + seconds * state[(size_t)m->lanes + k]);
+        shown[k] = strengths[k] * (state[k] + seconds * state[(size_t)m->lanes + k]);
     }
     jnBoundAmplitudes(m, shown);
 }
 
 // The same as below where the whole surface has a bound.
-static void ShowBounded(const jnMorphs* m, const float* state, float* weights, float* rates)
+static void ShowBounded(const jnMorphs* m, const float* state, const float* strengths, float* weights, float* rates)
 {
     float shown[JN_MAX_ASSET_MODES], later[JN_MAX_ASSET_MODES];
-    ShowLater(m, state, 0.0f, shown);
+    ShowLater(m, state, strengths, 0.0f, shown);
     if (rates != NULL) { // of the bend, too
-        ShowLater(m, state, RATE_STEP, later);
+        ShowLater(m, state, strengths, RATE_STEP, later);
     }
     for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
         weights[k] = shown[k] / m->modes->modes[k].unit;
@@ -269,25 +284,31 @@ static void ShowBounded(const jnMorphs* m, const float* state, float* weights, f
 static void ShowModes(jnMorphs* m, double fraction, float* weights, float* rates)
 {
     size_t lanes = (size_t)m->lanes;
-    float* state = m->work + 6 * lanes;
+    float* state = m->work + 6 * lanes; // and the results behind
     if (!m->clock.advanced || fraction >= 1.0) {
-        memcpy(state, m->now, 2 * lanes * sizeof(float));
+        memcpy(state, m->now, 4 * lanes * sizeof(float));
     } else {
         jnStepModesTo(m, fraction, state);
     }
     if (rates != NULL) {
         jnFindRates(m, state);
     }
+    float faded[JN_MAX_ASSET_MODES];
+    const float* strengths = m->strengths;
+    for (int k = 0; m->level->fading != 0 && k < m->modeCount; ++k) {
+        faded[k] = m->strengths[k] * jnMorphs_ModeFade(m, k, fraction);
+        strengths = faded;
+    }
     if (m->bounded) {
-        ShowBounded(m, state, weights, rates);
+        ShowBounded(m, state, strengths, weights, rates);
         return;
     }
     for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
         float z = state[k], rate = state[lanes + k];
         Limit(m->caps[k], &z, &rate);
-        weights[k] = m->strengths[k] * z / m->modes->modes[k].unit;
+        weights[k] = strengths[k] * z / m->modes->modes[k].unit;
         if (rates != NULL) {
-            rates[k] = m->strengths[k] * rate / m->modes->modes[k].unit;
+            rates[k] = strengths[k] * rate / m->modes->modes[k].unit;
         }
     }
 }
@@ -324,12 +345,30 @@ static void ShowNumbers(
     }
 }
 
+// What the level of detail leaves of components, and nothing of the weights that are not in use.
+static void FadeWeights(const jnMorphs* m, double fraction, int first, float* weights)
+{
+    for (int c = 0; m->level->fading != 0 && c < m->componentCount; ++c) {
+        weights[c] *= jnMorphs_ComponentFade(m, c, fraction);
+    }
+    for (int c = m->componentCount; c < m->componentCapacity; ++c) {
+        weights[c] = 0.0f;
+    }
+    for (int k = m->modeCount; k < m->modeCapacity; ++k) {
+        weights[first + k] = 0.0f;
+    }
+}
+
 void jnMorphs_Weights(jnMorphs* m, double fraction, float* weights, float* rates)
 {
     int first = m->asset->morphs != NULL ? m->asset->morphs->firstMode : 0;
     ShowNumbers(m, m->components, m->componentCount, fraction, weights, rates);
     if (m->modeCount > 0) {
         ShowModes(m, fraction, weights + first, rates != NULL ? rates + first : NULL);
+    }
+    FadeWeights(m, fraction, first, weights);
+    if (rates != NULL) {
+        FadeWeights(m, fraction, first, rates);
     }
 }
 
@@ -454,7 +493,7 @@ void jnMorphs_NewestTurns(const jnMorphs* m, float* turns)
     }
 }
 
-enum { SNAPSHOT_VERSION = 4 };
+enum { SNAPSHOT_VERSION = 5 };
 #define SNAPSHOT_MAGIC "JNMORPH"
 
 // Precedes the bytes of a snapshot; the clock and what a step changes follow.
@@ -478,7 +517,7 @@ void jnMorphs_Save(const jnMorphs* m, void* snapshot)
     SnapshotHead head = {.asset = m->asset->hash,
         .version = SNAPSHOT_VERSION,
         .size = (uint32_t)size,
-        .modeCount = m->modeCount,
+        .modeCount = m->modeCapacity,
         .curve = (int32_t)m->curve,
         .timing = (int32_t)m->timing};
     memcpy(head.magic, SNAPSHOT_MAGIC, sizeof(head.magic));
@@ -506,7 +545,7 @@ jnResult jnMorphs_Restore(jnMorphs* m, const void* snapshot, size_t size, jnErro
     if (head.asset != m->asset->hash) {
         return jnFail(error, jn_badData, "the snapshot is of another asset than '%s'", m->asset->name);
     }
-    if (size != expected || head.size != expected || head.modeCount != m->modeCount || head.curve != (int)m->curve ||
+    if (size != expected || head.size != expected || head.modeCount != m->modeCapacity || head.curve != (int)m->curve ||
         head.timing != (int)m->timing) {
         return jnFail(error, jn_badData,
             "the snapshot is of a character with another level of detail, curve or timing: %zu bytes instead of %zu",
@@ -516,10 +555,12 @@ jnResult jnMorphs_Restore(jnMorphs* m, const void* snapshot, size_t size, jnErro
     if (head.checksum != jnAssetChecksum(snapshot, size)) {
         return jnFail(error, jn_badData, "the snapshot is damaged: its checksum does not match");
     }
-    if (!jnMorphs_IsSane(m, &clock, (const char*)snapshot + sizeof(head) + sizeof(clock))) {
+    const char* moving = (const char*)snapshot + sizeof(head) + sizeof(clock);
+    if (!jnMorphs_IsSane(m, &clock, moving)) {
         return jnFail(error, jn_badData, "the snapshot is not one of ours: it has a number that no character saves");
     }
     m->clock = clock;
-    memcpy(m->moving, (const char*)snapshot + sizeof(head) + sizeof(clock), m->movingSize);
+    memcpy(m->moving, moving, m->movingSize);
+    jnMorphs_FollowLevel(m);
     return jn_ok;
 }

@@ -16,10 +16,13 @@
 // An interval rotates z and p by exp(-S h/2), steps the closed form in a frame that stands still, and rotates again:
 // what moves in space goes on in space while the frames rotate.
 //
+// Forces saturate behind a filter; see force_filter.h.
+//
 // Places are relative to the first joint, whose own is kept in double: a character may stand anywhere.
 #pragma once
 
 #include "asset_format.h"
+#include "force_filter.h"
 #include "morph_kernels.h"
 #include "network.h"
 #include "springs_internal.h"
@@ -32,6 +35,14 @@ typedef struct jnMorphStep {
     int last;    // slot of the sample before
 } jnMorphStep;
 
+// The level of detail and what it is on the way to; saved in snapshots, so it has no padding.
+typedef struct jnMorphLevel {
+    int32_t modes, components; // that are in use
+    int32_t wantedModes, wantedComponents;
+    float rate;     // of fades, 1/s
+    int32_t fading; // 0 or 1
+} jnMorphLevel;
+
 typedef struct jnMorphs {
     const jnAsset* asset;
     const jnAssetModes* modes; // NULL: none
@@ -40,24 +51,28 @@ typedef struct jnMorphs {
     jnCurve curve;
     jnTiming timing;
     jnStart start;
-    int componentCount;   // that are used, of the asset's
-    int modeCount, lanes; // that are used, and that rounded up to JN_LANES
+    int modeCapacity, componentCapacity; // that there is room for; the first of the asset's
+    int componentCount;                  // that are in use
+    int modeCount, lanes;                // that are in use, and that rounded up to JN_LANES
+    int pairCount;                       // pairs of modes up to the last of those in use
     uint64_t resetCount;
 
-    // Settings; arrays are [lanes].
+    // Settings; arrays are [lanes] of all modes there is room for.
     float force[3], inertia[2];
     float teleportThreshold;
     jnTeleport teleportKind;
     float capScale, capDistance;
     bool capped, limited, bounded;
     float *stiffness, *damping, *gain;
-    float* limits;          // of forces, times the gain; 0: none
+    float* inverses;        // of the limits of forces, times the gain; 0: none
     float* caps;            // of the amplitudes that are shown; 0: none
-    float* strengths;       // share that is shown
+    float* strengths;       // fraction that is shown
     float* boundScales;     // [blocks of the bound][JN_LANES], of its rows
     float* boundTightness;  // [blocks of the bound], limits of the asset over those in force
     float* coefficients;    // [lanes / JN_LANES][JN_COEFFICIENT_ROWS][JN_LANES], for coefficientTime
     double coefficientTime; // 0: none
+    float decay[4];         // of the forces' filter over a piece of decayTime
+    double decayTime;       // 0: none
     uint16_t* joints;       // [jointCount], in the order that their numbers are kept in: those that drive modes, as the
                             // asset has them, others whose rotation is needed, the rest
     uint16_t* places;       // [jointCount], where a joint stands in it
@@ -76,7 +91,7 @@ typedef struct jnMorphs {
     float* pairs;                       // [blocks of pairs][JN_LANES], of an interval's rotation; where forcing was
     float* columns;                     // [modeCount][lanes]; NULL: on the stack
     float* work;                        // [8][lanes]
-    float* results;                     // [JN_MODE_FIELDS][lanes]
+    float* results;                     // [JN_MODE_FIELDS][lanes], right behind
 
     // What a step changes: the clock, and one stretch of memory.
     jnSpringsClock clock;
@@ -88,8 +103,11 @@ typedef struct jnMorphs {
     float* components[JN_HISTORY]; // [asset's componentCount]
     float* targets[JN_HISTORY];    // [asset's targetCount], weights of the source's targets, 0 at rest
     float* drives[JN_HISTORY];     // [lanes], P B c
-    float *now, *before;           // [2][lanes], z and p; `before` at the start of the last interval
-    float* forces;                 // [2][lanes], of the last interval: at its start, and its rate
+    float *now, *before; // [4][lanes], z, p, the forces behind their filter and the rates of those; `before` at
+                         // the start of the last interval
+    float* forces;       // [2][lanes], of the last interval: at its start, and its rate
+    jnMorphLevel* level; // behind all that a restart forgets
+    float* fades[2];     // [lanes of all modes + componentCapacity], at the start of the last step and now: 0 to 1
 } jnMorphs;
 
 // morphs.c
@@ -156,16 +174,32 @@ void jnRestModes(jnMorphs* morphs);
 // Over the intervals that their clocks have just taken up.
 void jnAdvanceModes(jnMorphs* const* morphs, int count);
 void jnSettleModes(jnMorphs* morphs, double seconds);
-// State [2][lanes] over a fraction of the last interval from its start.
+// State [4][lanes] over a fraction of the last interval from its start.
 void jnStepModesTo(jnMorphs* morphs, double fraction, float* state);
 // From the velocity in space to the amplitudes' own: p - S z.
 void jnFindRates(jnMorphs* morphs, float* state);
 // How a rotation by at most `norm` is worked out.
 #define JN_TURN_TWO 0.078f // below it two terms are enough
 jnTurnPlan jnPlanTurn(float norm);
-// The closed form over `h` seconds in a frame that stands still. drag: what the frames' rotation makes of the
-// amplitudes, [lanes]: the damping acts on their change in their frames. NULL: they do not rotate.
+// The closed form over `h` seconds in a frame that stands still, state [4][lanes]. drag: what the frames' rotation
+// makes of the amplitudes, [lanes]: the damping acts on their change in their frames. NULL: they do not rotate.
 void jnSwing(jnMorphs* morphs, double h, const float* drag, float* state);
+
+// morphs_level.c
+// The first weights of each kind, 0: all there is room for, within `seconds`.
+void jnMorphs_SetLevel(jnMorphs* morphs, int components, int modes, float seconds);
+// Advances fades by h seconds, and leaves out what has faded.
+void jnMorphs_Fade(jnMorphs* morphs, double h);
+// Fades end here.
+void jnMorphs_EndFades(jnMorphs* morphs);
+// Whether a level and its fades, which were read from elsewhere, can be of these morphs.
+// fades: bytes of [count] floats.
+bool jnMorphs_LevelIsSane(const jnMorphs* morphs, const jnMorphLevel* level, const char* fades, size_t count);
+// Takes over the level that the memory holds.
+void jnMorphs_FollowLevel(jnMorphs* morphs);
+// The fraction of mode, or of component, that is shown at a fraction of the last interval.
+float jnMorphs_ModeFade(const jnMorphs* morphs, int mode, double fraction);
+float jnMorphs_ComponentFade(const jnMorphs* morphs, int component, double fraction);
 
 // morphs_bound.c: what the modes may do to the surface together; NULL: no bound.
 const jnBound* jnMorphs_Bound(const jnMorphs* morphs);

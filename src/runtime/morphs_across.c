@@ -22,7 +22,7 @@ bool jnOrderPairs(jnMorphs* const* list, jnPairOrder* order)
 {
     const jnAssetModes* modes = list[0]->modes;
     int count = list[0]->modeCount;
-    bool alike = modes->pairCount > 0 && modes->pairCount <= JN_ACROSS_PAIRS && count <= JN_ACROSS_MODES;
+    bool alike = list[0]->pairCount > 0 && modes->pairCount <= JN_ACROSS_PAIRS && count <= JN_ACROSS_MODES;
     for (int n = 1; n < JN_LANES; ++n) {
         alike = alike && list[n]->modeCount == count;
     }
@@ -32,7 +32,7 @@ bool jnOrderPairs(jnMorphs* const* list, jnPairOrder* order)
     jnAcrossPair own[JN_ACROSS_PAIRS];
     order->modeCount = count;
     order->pairCount = 0;
-    for (int i = 0; i < modes->pairCount; ++i) {
+    for (int i = 0; i < list[0]->pairCount; ++i) {
         if (modes->pairs[2 * i] < count) { // the larger of the two
             order->pairs[order->pairCount++] = (jnAcrossPair){.larger = (uint8_t)modes->pairs[2 * i],
                 .smaller = (uint8_t)modes->pairs[2 * i + 1],
@@ -75,6 +75,7 @@ void jnStepAcross(jnMorphs* const* list, const jnPairOrder* order)
     jnAcrossPass pass = {.modes = m->modes,
         .order = order->pairs,
         .pairCount = order->pairCount,
+        .pairBlocks = jnBlockCount(m->pairCount),
         .modeCount = m->modeCount,
         .lanes = m->lanes};
     for (int n = 0; n < JN_LANES; ++n) {

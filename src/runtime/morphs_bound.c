@@ -1,8 +1,8 @@
 // What is shown of the modes, held back so that the surface never tears, folds or goes farther than it may.
 //
-// The displacement is linear in the amplitudes y, so is its gradient D on a triangle, 3x2 in the triangle's own axes. With
-// E the symmetric part of the first two rows, every stretch of I + D is at least 1 + the smallest eigenvalue of E, and at
-// most the largest singular value of I + D. The ratio of an element to its bound,
+// The displacement is linear in the amplitudes y, so is its gradient D on a triangle, 3x2 in the triangle's own axes.
+// With E the symmetric part of the first two rows, every stretch of I + D is at least 1 + the smallest eigenvalue of E,
+// and at most the largest singular value of I + D. The ratio of an element to its bound,
 //
 //     max( -least(E) / low,  (largest(I + D) - 1) / high )
 //
@@ -19,7 +19,8 @@
 #include <string.h>
 
 #define KNEE 0.85f
-// Blocks below it are left out: all of them at it would stay below the knee, of a norm of SQUARINGS = 5 and 512 elements.
+// Blocks below it are left out: all of them at it would stay below the knee, of a norm of SQUARINGS = 5 and 512
+// elements.
 #define QUIET 0.68f
 enum { SQUARINGS = 5 };
 // Beyond it all amplitudes are scaled back first, so that powers of ratios are floats.
@@ -67,6 +68,7 @@ static float Measure(const jnMorphs* m, const jnBound* b, int block, const float
         .weights = b->rows + (size_t)block * JN_BOUND_ROWS * (size_t)b->modeCount * JN_LANES,
         .blockCount = JN_BOUND_ROWS,
         .groupSize = b->modeCount,
+        .used = m->modeCount,
         .inputs = &y,
         .outputs = &out,
         .count = 1});
@@ -105,14 +107,20 @@ static float Bend(float ratio)
     return over > 0.0f ? (1.0f - rest * rest / (rest + over)) / ratio : 1.0f;
 }
 
+// Lanes of the modes in use; the others are 0.
+static size_t UsedLanes(const jnMorphs* m, size_t lanes)
+{
+    return (size_t)m->lanes < lanes ? (size_t)m->lanes : lanes;
+}
+
 // The blocks that may be beyond the knee; how many.
 static int FindBusy(const jnMorphs* m, const jnBound* b, const float* y, int* busy)
 {
-    size_t lanes = (size_t)jnBlockCount(b->modeCount) * JN_LANES;
+    size_t lanes = (size_t)jnBlockCount(b->modeCount) * JN_LANES, used = UsedLanes(m, lanes);
     int count = 0;
     for (int i = 0; i < b->blockCount; ++i) {
         float sums[JN_LANES] = {0}, sum = 0.0f;
-        for (size_t k = 0; k < lanes; k += JN_LANES) {
+        for (size_t k = 0; k < used; k += JN_LANES) {
             for (size_t lane = 0; lane < JN_LANES; ++lane) {
                 sums[lane] += b->gains[(size_t)i * lanes + k + lane] * fabsf(y[k + lane]);
             }
@@ -137,7 +145,7 @@ typedef enum Held {
 // Every mode by what the busy blocks ask of it.
 static Held HoldBack(const jnMorphs* m, const jnBound* b, const int* busy, int count, float* y)
 {
-    size_t lanes = (size_t)jnBlockCount(b->modeCount) * JN_LANES;
+    size_t lanes = (size_t)jnBlockCount(b->modeCount) * JN_LANES, used = UsedLanes(m, lanes);
     float ratios[JN_MAX_BOUND_BLOCKS][JN_LANES], sums[JN_MAX_ASSET_MODES] = {0}, most = 0.0f;
     for (int i = 0; i < count; ++i) {
         float own = Measure(m, b, busy[i], y, ratios[i]);
@@ -153,13 +161,13 @@ static Held HoldBack(const jnMorphs* m, const jnBound* b, const int* busy, int c
             power += Power(back * Larger(ratios[i][lane], 0.0f));
         }
         const float* parts = b->parts + (size_t)busy[i] * lanes;
-        for (size_t k = 0; k < lanes; ++k) {
+        for (size_t k = 0; k < used; ++k) {
             sums[k] += parts[k] * power;
         }
     }
     float knee = Power(KNEE);
     Held held = back < 1.0f ? held_back : held_free;
-    for (size_t k = 0; k < lanes; ++k) {
+    for (size_t k = 0; k < used; ++k) {
         y[k] *= back;
         if (sums[k] > knee) {
             y[k] *= Bend(Root(sums[k]));

@@ -14,6 +14,8 @@
 enum { MAX_TURN_PARTS = 64 };
 // A rest is at most thirty years.
 #define LONGEST_REST 1e9
+// Seconds after which nothing is left in the forces' filter.
+#define FILTER_REST 0.5
 // Characters whose products are made together.
 enum { BATCH = JN_LANES };
 enum { STACK_LANES = 64 };
@@ -21,8 +23,8 @@ enum { STACK_LANES = 64 };
 void jnRestModes(jnMorphs* m)
 {
     size_t lanes = (size_t)m->lanes * sizeof(float);
-    memset(m->now, 0, 2 * lanes);
-    memset(m->before, 0, 2 * lanes);
+    memset(m->now, 0, 4 * lanes);
+    memset(m->before, 0, 4 * lanes);
     memset(m->forces, 0, 2 * lanes);
 }
 
@@ -66,7 +68,7 @@ static void FindPairs(jnMorphs* const* list, int count)
     m->kernels->multiply(&(jnProductPass){.starts = m->modes->spinStarts,
         .groups = m->modes->spinJoints,
         .weights = m->modes->spins,
-        .blockCount = jnBlockCount(m->modes->pairCount),
+        .blockCount = jnBlockCount(m->pairCount),
         .groupSize = 3,
         .interleaved = true,
         .inputs = angles,
@@ -106,7 +108,7 @@ static inline void Scatter(const jnMorphs* m, float share, size_t lanes, float* 
 {
     const uint16_t* restrict pairs = m->modes->pairs;
     const float* restrict values = m->pairs;
-    size_t count = (size_t)m->modes->pairCount, modes = (size_t)m->modeCount;
+    size_t count = (size_t)m->pairCount, modes = (size_t)m->modeCount;
     for (size_t i = 0; i < count; ++i) {
         size_t k = pairs[2 * i], l = pairs[2 * i + 1];
         if (k < modes) { // the larger of the two
@@ -128,20 +130,49 @@ static void MakeColumns(const jnMorphs* m, float share, float* columns)
     }
 }
 
+// What a piece of the filter makes of its offset and rate.
+static void FindDecay(jnMorphs* m, double piece)
+{
+    jnSpringResponse r = jnEvaluateSpring(JN_FILTER_STIFFNESS, JN_FILTER_DAMPING, piece);
+    m->decay[0] = (float)r.position;
+    m->decay[1] = (float)r.impulse;
+    m->decay[2] = (float)(-JN_FILTER_STIFFNESS * r.impulse);
+    m->decay[3] = (float)r.velocity;
+    m->decayTime = piece;
+}
+
 void jnSwing(jnMorphs* m, double h, const float* drag, float* state)
 {
-    if (m->coefficientTime != h) {
-        m->springKernels->makeCoefficients(m->stiffness, m->damping, h, m->coefficients, 0, m->lanes / JN_LANES);
-        m->coefficientTime = h;
+    size_t lanes = (size_t)m->lanes;
+    jnFilterParts parts = m->limited ? jnDivideInterval(h) : (jnFilterParts){1, 1};
+    double length = h / parts.swings, piece = length / parts.pieces;
+    if (m->coefficientTime != length) {
+        m->springKernels->makeCoefficients(m->stiffness, m->damping, length, m->coefficients, 0, m->lanes / JN_LANES);
+        m->coefficientTime = length;
     }
-    m->kernels->swing(&(jnSwingPass){.lanes = m->lanes,
+    if (m->limited && m->decayTime != piece) {
+        FindDecay(m, piece);
+    }
+    jnSwingPass pass = {.lanes = m->lanes,
         .coefficients = m->coefficients,
-        .forces = {m->forces, m->forces + m->lanes},
+        .forces = {m->forces, m->forces + lanes},
         .drag = drag,
         .damping = m->damping,
         .rate = (float)(2.0 / h),
         .z = state,
-        .p = state + m->lanes});
+        .p = state + lanes,
+        .inverses = m->limited ? m->inverses : NULL,
+        .u = state + 2 * lanes,
+        .v = state + 3 * lanes,
+        .swings = parts.swings,
+        .pieces = parts.pieces,
+        .length = (float)length,
+        .pieceLength = (float)piece,
+        .stiffness = (float)JN_FILTER_STIFFNESS,
+        .delay = (float)JN_FILTER_DELAY,
+        .slopes = length >= JN_SHORTEST_SWING};
+    memcpy(pass.decay, m->decay, sizeof(pass.decay));
+    m->kernels->swing(&pass);
 }
 
 // A stretch of `h` seconds, `share` of the last interval, with the rotation of pairs at hand: rotate, step, rotate.
@@ -152,7 +183,7 @@ static void StepThrough(jnMorphs* m, double h, float share, float* state)
     float* drag = m->work + 4 * (size_t)m->lanes;
     // The norm of an antisymmetric matrix is at most the root of the sum of squares of one of its halves: its
     // eigenvalues come in pairs. What fills up the last block of them is 0.
-    float norm = 0.5f * share * sqrtf(m->kernels->sumSquares(m->pairs, jnBlockCount(m->modes->pairCount) * JN_LANES));
+    float norm = 0.5f * share * sqrtf(m->kernels->sumSquares(m->pairs, jnBlockCount(m->pairCount) * JN_LANES));
     if (norm > 0.0f) {
         MakeColumns(m, 0.5f * share, columns);
         float rows = norm > JN_TURN_TWO ? m->kernels->bound(columns, m->modeCount, m->lanes) : norm;
@@ -214,7 +245,7 @@ static bool HasCrosses(const jnMorphs* m)
     return m->modes->crossCount > 0 && m->componentCount > 0;
 }
 
-// What the products and the components come to, times the gains, levelled off and with cross terms, or not, to out:
+// What the products and the components come to, times the gains, with cross terms or without, to out:
 // [JN_MODE_FIELDS][lanes], which may be the products.
 static void MakeForces(jnMorphs* m, const Fields* fields, bool whole, const float* products, float* out)
 {
@@ -223,7 +254,6 @@ static void MakeForces(jnMorphs* m, const Fields* fields, bool whole, const floa
         .h = (float)clock->interval.h,
         .products = {products, products + m->lanes},
         .gain = m->gain,
-        .limits = whole && m->limited ? m->limits : NULL,
         .out = {out, out + m->lanes}};
     if (whole && HasCrosses(m)) {
         pass.crosses[0] = m->work;
@@ -337,12 +367,25 @@ static void MultiplyCrosses(jnMorphs* const* list, int count)
 // anything is not finite, which is counted.
 static void CleanState(jnMorphs* m)
 {
-    int bad = m->kernels->clean(
-        &(jnCleanPass){.lanes = m->lanes, .caps = m->capped ? m->caps : NULL, .z = m->now, .p = m->now + m->lanes});
+    int bad = m->kernels->clean(&(jnCleanPass){.lanes = m->lanes,
+        .caps = m->capped ? m->caps : NULL,
+        .z = m->now,
+        .p = m->now + m->lanes,
+        .u = m->limited ? m->now + 2 * m->lanes : NULL,
+        .v = m->now + 3 * m->lanes});
     if (bad > 0) {
         jnRestModes(m);
     }
     m->resetCount += bad > 0 ? (uint64_t)m->modeCount : 0;
+}
+
+// A jump of a mode's force, integrated: of its velocity, as far as its force is not held back.
+static void TakeKick(jnMorphs* m, size_t k, float kick)
+{
+    size_t lanes = (size_t)m->lanes;
+    float x = fminf(fabsf(m->now[2 * lanes + k]) * m->inverses[k], 1e9f), square = 1.0f + x * x;
+    m->now[lanes + k] -= m->limited ? kick / (square * sqrtf(square)) : kick;
+    m->now[3 * lanes + k] += m->limited ? (float)JN_FILTER_STIFFNESS * kick : 0.0f;
 }
 
 // What a jump of the targets' velocity at the start of the interval does.
@@ -358,7 +401,7 @@ static void FeelKick(jnMorphs* m)
     if (kicks) {
         Project(m, &fields, m->turns[m->clock.slots[interval->own]], m->results);
         for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
-            m->now[(size_t)m->lanes + k] -= m->results[k];
+            TakeKick(m, k, m->results[k]);
         }
     }
 }
@@ -381,7 +424,7 @@ static void FinishInterval(jnMorphs* m)
 static void BeginInterval(jnMorphs* m, Fields* fields)
 {
     FeelKick(m);
-    memcpy(m->before, m->now, 2 * (size_t)m->lanes * sizeof(float));
+    memcpy(m->before, m->now, (m->limited ? 4 : 2) * (size_t)m->lanes * sizeof(float));
     FindTurns(m);
     *fields = (Fields){0};
     jnInterval_Forcing(&m->clock.interval, fields->weights[0] + 1, fields->weights[1] + 1);
@@ -433,7 +476,7 @@ static void AdvanceSome(jnMorphs* const* list, int count, const jnPairOrder* ord
 // Characters of another level of detail have products of another size.
 static bool IsAlike(const jnMorphs* a, const jnMorphs* b)
 {
-    return a->lanes == b->lanes && (a->componentCount > 0) == (b->componentCount > 0);
+    return a->lanes == b->lanes && a->pairCount == b->pairCount && (a->componentCount > 0) == (b->componentCount > 0);
 }
 
 void jnAdvanceModes(jnMorphs* const* list, int count)
@@ -450,30 +493,36 @@ void jnSettleModes(jnMorphs* m, double seconds)
 {
     const jnSpringsClock* clock = &m->clock;
     size_t lanes = (size_t)m->lanes;
+    double rest = fmin(seconds, LONGEST_REST), held = m->limited ? fmin(rest, FILTER_REST) : 0.0;
     Fields fields = {0};
     if (clock->advanced) {
         memcpy(fields.weights[0], jnInterval_Point(&clock->interval, 1.0).slope, sizeof(fields.weights[0]));
     }
     jnToSpace(clock, m->force, fields.force[1]);
     Project(m, &fields, m->turns[clock->base], m->results);
+    memset(m->forces, 0, 2 * lanes * sizeof(float));
     for (size_t k = 0; k < (size_t)m->modeCount; ++k) {
-        jnSpringResponse r =
-            jnEvaluateSpring((double)m->stiffness[k], (double)m->damping[k], fmin(seconds, LONGEST_REST));
-        // The target stops, the flesh does not.
-        double z = (double)m->now[k], p = (double)m->now[lanes + k] + (double)m->results[k];
-        double force = (double)m->results[lanes + k], share = force / (double)m->limits[k];
-        double a = m->limits[k] > 0.0f ? force / sqrt(1.0 + share * share) : force;
+        TakeKick(m, k, -m->results[k]); // the target stops, the flesh does not
+        m->forces[k] = m->results[lanes + k];
+    }
+    if (held > 0.0) { // until the filter has come to rest
+        jnSwing(m, held, NULL, m->now);
+    }
+    for (size_t k = 0; k < (size_t)m->modeCount && rest > held; ++k) {
+        jnSpringResponse r = jnEvaluateSpring((double)m->stiffness[k], (double)m->damping[k], rest - held);
+        double z = (double)m->now[k], p = (double)m->now[lanes + k], force = (double)m->forces[k];
+        double share = m->limited ? force * (double)m->inverses[k] : 0.0, a = force / sqrt(1.0 + share * share);
         m->now[k] = (float)(r.position * z + r.impulse * p - r.step * a);
         m->now[lanes + k] = (float)(-(double)m->stiffness[k] * r.impulse * z + r.velocity * p - r.impulse * a);
     }
-    memcpy(m->before, m->now, 2 * lanes * sizeof(float));
+    memcpy(m->before, m->now, 4 * lanes * sizeof(float));
     memset(m->forces, 0, 2 * lanes * sizeof(float));
     CleanState(m);
 }
 
 void jnStepModesTo(jnMorphs* m, double fraction, float* state)
 {
-    memcpy(state, m->before, 2 * (size_t)m->lanes * sizeof(float));
+    memcpy(state, m->before, 4 * (size_t)m->lanes * sizeof(float));
     if (fraction > 0.0) {
         FindTurns(m);
         FindPairs(&m, 1);
@@ -484,12 +533,12 @@ void jnStepModesTo(jnMorphs* m, double fraction, float* state)
 void jnFindRates(jnMorphs* m, float* state)
 {
     size_t lanes = (size_t)m->lanes;
-    if (!m->clock.advanced || m->modes->pairCount == 0) {
+    if (!m->clock.advanced || m->pairCount == 0) {
         return;
     }
     FindTurns(m);
     FindPairs(&m, 1);
-    for (size_t i = 0; i < (size_t)m->modes->pairCount; ++i) {
+    for (size_t i = 0; i < (size_t)m->pairCount; ++i) {
         size_t k = m->modes->pairs[2 * i], l = m->modes->pairs[2 * i + 1];
         float rate = (float)((double)m->pairs[i] / m->clock.interval.h);
         if (k < (size_t)m->modeCount) {

@@ -160,8 +160,9 @@ static jnTeleport FindTeleport(const jnMorphs* m, const jnPlacement* root, jnTel
 static void Restart(jnMorphs* m)
 {
     jnSpringsClock* clock = &m->clock;
-    memset(m->moving, 0, m->movingSize);
+    memset(m->moving, 0, (size_t)((char*)m->level - m->moving));
     memset(clock, 0, sizeof(*clock));
+    jnMorphs_EndFades(m);
     clock->sampleCount = 1;
     clock->atRest = m->start == jn_startAtRest;
     clock->space.newest.from = clock->space.newest.to = jnIdentityPlacement();
@@ -186,6 +187,9 @@ static void BeginStep(jnMorphs* m, const jnPlacement* root, float h, jnTeleport 
         step->paused    ? jn_rootPaused
         : step->carried ? jn_rootCarried
                         : jn_rootFelt);
+    if (!step->restarted && !step->paused) {
+        jnMorphs_Fade(m, step->h);
+    }
     step->last = clock->newest;
     step->ahead = clock->sampleCount > 1 && clock->durations[2] > 0.0 ? (float)(step->h / clock->durations[2]) : 0.0f;
 }

@@ -116,21 +116,38 @@ static bool AreTurns(const char* bytes, size_t blocks)
     return sane;
 }
 
+static bool IsLevel(const jnMorphs* m, const char* moving)
+{
+    size_t count = (size_t)(jnBlockCount(m->modeCapacity) * JN_LANES + m->componentCapacity);
+    jnMorphLevel level;
+    memcpy(&level, moving + ((char*)m->level - m->moving), sizeof(level));
+    bool sane = true;
+    for (int i = 0; i < 2; ++i) {
+        sane = sane && jnMorphs_LevelIsSane(m, &level, moving + ((char*)m->fades[i] - m->moving), count);
+    }
+    return sane;
+}
+
 bool jnMorphs_IsSane(const jnMorphs* m, const jnSpringsClock* clock, const char* moving)
 {
-    size_t places = JN_HISTORY * 3 * sizeof(double), f = sizeof(float), lanes = (size_t)m->lanes;
+    size_t places = JN_HISTORY * 3 * sizeof(double), f = sizeof(float);
+    size_t forgotten = (size_t)((char*)m->level - m->moving); // what a restart clears
+    size_t lanes = (size_t)(jnBlockCount(m->modeCapacity) * JN_LANES);
     size_t rows = (size_t)jnBlockCount(m->asset->jointCount) * JN_ROWS_SIZE;
+    if (!jnClock_IsSane(clock) || !IsLevel(m, moving)) {
+        return false;
+    }
     if (clock->sampleCount == 0) { // nothing has come yet
-        return jnClock_IsSane(clock) && jnAreWithin(moving, m->movingSize / f, 0.0f);
+        return jnAreWithin(moving, forgotten / f, 0.0f);
     }
     double origins[JN_HISTORY * 3];
     memcpy(origins, moving, sizeof(origins));
-    bool sane = jnClock_IsSane(clock) && Within(origins, JN_HISTORY * 3, (double)JN_LARGEST_STATE);
-    sane = sane && jnAreWithin(moving + places, (m->movingSize - places) / f, LARGEST_NUMBER);
+    bool sane = Within(origins, JN_HISTORY * 3, (double)JN_LARGEST_STATE);
+    sane = sane && jnAreWithin(moving + places, (forgotten - places) / f, LARGEST_NUMBER);
     for (int i = 0; sane && i < JN_HISTORY; ++i) {
         sane = jnAreWithin(moving + ((char*)m->rows[i] - m->moving), rows, JN_LARGEST_STATE) &&
                AreTurns(moving + ((char*)m->turns[i] - m->moving), (size_t)jnBlockCount(m->turnedCount));
     }
-    return sane && jnAreWithin(moving + ((char*)m->now - m->moving), 2 * lanes, JN_LARGEST_SAVED_SAMPLE) &&
-           jnAreWithin(moving + ((char*)m->before - m->moving), 2 * lanes, JN_LARGEST_SAVED_SAMPLE);
+    return sane && jnAreWithin(moving + ((char*)m->now - m->moving), 4 * lanes, JN_LARGEST_SAVED_SAMPLE) &&
+           jnAreWithin(moving + ((char*)m->before - m->moving), 4 * lanes, JN_LARGEST_SAVED_SAMPLE);
 }

@@ -197,6 +197,9 @@ static void Set(jnCharacter* c, uint8_t call, const float* n, int joint)
     case 8:
         jnCharacter_ScaleModeCaps(c, n[0]);
         break;
+    case 9:
+        jnCharacter_SetLevel(c, joint - 1, 7 - joint, n[0]);
+        break;
     default:
         jnCharacter_SetNetworkStrength(c, n[0]);
         break;

@@ -145,6 +145,10 @@ static void ManyAreAsOneOf(jnKernel kernel)
                 (jnCharacterInput){.h = n % 9 == 8 ? 0.0f : 1.0f / (30 + (float)(i % 3)), .pose = poses[i].pose};
             inputs[i].teleport = (n + i) % 11 == 10 ? jn_teleportKeep : jn_teleportNone;
             outputs[i] = (jnCharacterOutput){.weights = many[i]};
+            if (i % 10 == 4 && n % 12 == 6) { // fades that take from nothing to longer than until the next
+                jnCharacter_SetLevel(alone[i], n % 5, n % 4, 0.02f * (float)(i + n));
+                jnCharacter_SetLevel(together[i], n % 5, n % 4, 0.02f * (float)(i + n));
+            }
             jnCharacter_Step(alone[i], &inputs[i], &(jnCharacterOutput){.weights = one[i]});
         }
         for (int first = 0, piece = n % 2 == 0 ? CROWD : 1 + n; first < CROWD; first += piece) {
@@ -465,6 +469,83 @@ static void ALevelOfDetailTakesTheFirstWeights(void** state)
     jnDestroyCharacter(all);
 }
 
+// Steps to frame n with the level of detail that it brings: few from 10 on, faded over 0.4 s, and all from 40 on.
+static void StepThroughLevels(jnCharacter* c, int n, float* weights)
+{
+    if (n == 10) {
+        jnCharacter_SetLevel(c, 1, 1, 0.4f);
+    }
+    if (n == 40) {
+        jnCharacter_SetLevel(c, 0, 0, 0.4f);
+    }
+    Step(c, n / 30.0, NULL, &(jnCharacterOutput){.weights = weights});
+}
+
+// Weights fade out, are gone, and come back without a jump to where they would be had they never left.
+static void ALevelOfDetailChangesWhilePlaying(void** state)
+{
+    (void)state;
+    enum { END = 160 };
+    int first = asset->componentCount, count = first + asset->modeCount;
+    jnCharacter *c = Make(jn_timingCausal, true), *all = Make(jn_timingCausal, true);
+    float few[MOST_WEIGHTS] = {0}, whole[MOST_WEIGHTS] = {0}, before[2][MOST_WEIGHTS], most[2] = {0};
+    for (int n = 0; n < END; ++n) {
+        memcpy(before[0], few, sizeof(few));
+        memcpy(before[1], whole, sizeof(whole));
+        StepThroughLevels(c, n, few);
+        Step(all, n / 30.0, NULL, &(jnCharacterOutput){.weights = whole});
+        for (int i = 0; i < count; ++i) {
+            bool kept = i == 0 || i == first, gone = n > 24 && n < 40;
+            assert_true(!gone || kept || few[i] == 0.0f);
+            assert_true(n >= 10 || few[i] == whole[i]);
+            most[0] = n > 2 ? fmaxf(most[0], fabsf(few[i] - before[0][i])) : 0.0f;
+            most[1] = n > 2 ? fmaxf(most[1], fabsf(whole[i] - before[1][i])) : 0.0f;
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        ASSERT_NEAR(few[i], whole[i], 2e-3);
+    }
+    print_message("changes a step: %.3g, without levels %.3g\n", (double)most[0], (double)most[1]);
+    assert_true(most[0] < 1.25f * most[1]);
+    jnDestroyCharacter(c);
+    jnDestroyCharacter(all);
+}
+
+// Restored anywhere on the way, into a character of another level, all goes on with the same bytes; a reset ends fades.
+static void SnapshotsKeepTheLevelOfDetail(void** state)
+{
+    (void)state;
+    for (int stop = 12; stop < 52; stop += 5) {
+        jnCharacter *c = Make(jn_timingCausal, true), *other = Make(jn_timingCausal, true);
+        size_t size = jnCharacter_SnapshotSize(c);
+        char* snapshot = malloc(size);
+        float a[MOST_WEIGHTS] = {0}, b[MOST_WEIGHTS] = {0};
+        for (int n = 0; n < stop; ++n) {
+            StepThroughLevels(c, n, a);
+        }
+        Step(other, 0, NULL, NULL);
+        jnCharacter_SetLevel(other, 2, 2, stop % 2 == 0 ? 0.0f : 1.0f);
+        jnCharacter_Save(c, snapshot);
+        assert_int_equal(jnCharacter_Restore(other, snapshot, size, NULL), jn_ok);
+        for (int n = stop; n < 60; ++n) {
+            StepThroughLevels(c, n, a);
+            StepThroughLevels(other, n, b);
+            assert_memory_equal(a, b, sizeof(a));
+            jnCharacter_Evaluate(c, 0.4f, &(jnCharacterOutput){.weights = a});
+            jnCharacter_Evaluate(other, 0.4f, &(jnCharacterOutput){.weights = b});
+            assert_memory_equal(a, b, sizeof(a));
+        }
+        jnCharacter_SetLevel(c, 1, 1, 10.0f);
+        Posed p;
+        PoseAt(&p, 2.0);
+        jnCharacter_Reset(c, &(jnCharacterInput){.pose = p.pose}, &(jnCharacterOutput){.weights = a});
+        assert_true(a[0] != 0.0f && a[1] == 0.0f);
+        jnDestroyCharacter(c);
+        jnDestroyCharacter(other);
+        free(snapshot);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -477,6 +558,8 @@ int main(void)
         cmocka_unit_test(NothingPoisonsACharacter),
         cmocka_unit_test(AGiantPoseIsNone),
         cmocka_unit_test(ALevelOfDetailTakesTheFirstWeights),
+        cmocka_unit_test(ALevelOfDetailChangesWhilePlaying),
+        cmocka_unit_test(SnapshotsKeepTheLevelOfDetail),
     };
     return cmocka_run_group_tests(tests, Load, Unload);
 }

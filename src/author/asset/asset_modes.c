@@ -21,7 +21,10 @@
 #define DEFAULT_UNIT 0.05
 // What a uniform acceleration of the whole counts against that of every part for itself, in a mode's importance.
 #define PART_SHARE 0.1
-enum { MOST_CROSSES = 24 };
+enum {
+    MOST_CROSSES = 24,
+    PAIR_LEVELS = 3, // of detail: up to JN_LANES modes, up to twice as many, all
+};
 
 double jnaModeUnit(const jnaModes* m, int mode)
 {
@@ -213,8 +216,9 @@ static bool ChooseCrosses(Writer* w)
     return true;
 }
 
-// Pairs of modes that some joint couples, by the joint that couples them most: blocks of pairs have few joints. False
-// if memory is short.
+// Pairs of modes that some joint couples, by the level of detail that they belong to and within it by the joint that
+// couples them most: a character with few modes looks at few pairs, and blocks of pairs have few joints. False if
+// memory is short.
 static bool FindPairs(Writer* w)
 {
     size_t n = w->modes;
@@ -235,11 +239,14 @@ static bool FindPairs(Writer* w)
             }
         }
     }
-    for (size_t j = 0; j < w->joints; ++j) {
-        for (size_t i = 0; i < n * n; ++i) {
-            if (mains[i] == (int32_t)j) {
-                w->pairs[2 * w->pairCount] = (uint16_t)(i / n);
-                w->pairs[2 * w->pairCount++ + 1] = (uint16_t)(i % n);
+    for (size_t level = 0; level < PAIR_LEVELS; ++level) {
+        size_t first = level * JN_LANES * n, end = level + 1 < PAIR_LEVELS ? first + JN_LANES * n : n * n;
+        for (size_t j = 0; j < w->joints; ++j) {
+            for (size_t i = first; i < n * n && i < end; ++i) {
+                if (mains[i] == (int32_t)j) {
+                    w->pairs[2 * w->pairCount] = (uint16_t)(i / n);
+                    w->pairs[2 * w->pairCount++ + 1] = (uint16_t)(i % n);
+                }
             }
         }
     }

@@ -128,22 +128,14 @@ jnResult jnaCheckPosesAround(const jnaClip* clip, int frame, jnError* error)
     return result;
 }
 
-// Weights of a Catmull-Rom spline on four samples.
-static void CubicWeights(double t, double w[4])
-{
-    w[0] = 0.5 * t * (-1 + t * (2 - t));
-    w[1] = 1 + 0.5 * t * t * (-5 + 3 * t);
-    w[2] = 0.5 * t * (1 + t * (4 - 3 * t));
-    w[3] = 0.5 * t * t * (-1 + t);
-}
-
 // Whether a clip has a frame: one that loops has them all.
 static bool HasFrame(const jnaClip* clip, int frame)
 {
     return clip->looping || (frame >= 0 && frame < clip->frameCount);
 }
 
-// Beyond its ends a clip goes on as fast as it was: what begins in a run was running before.
+// On the curve that clips are played on, too (runtime/clip_curve.c). Beyond its ends a clip goes on as fast as it was:
+// what begins in a run was running before.
 void jnaPoseBetween(jnaFleshSolver* solver, const jnaClip* clip, int frame, double share)
 {
     const jnaCharacter* character = solver->flesh->def.character;
@@ -153,34 +145,16 @@ void jnaPoseBetween(jnaFleshSolver* solver, const jnaClip* clip, int frame, doub
         share += frame;
         frame = 0;
     }
-    CubicWeights(share, w);
-    if (!HasFrame(clip, frame - 1)) { // -1 is as far from 0 as 1, on the other side
-        w[1] += 2 * w[0];
-        w[2] -= w[0];
-        w[0] = 0;
-    }
-    if (!HasFrame(clip, frame + 2)) {
-        w[2] += 2 * w[3];
-        w[1] -= w[3];
-        w[3] = 0;
-    }
+    jnWeighFrames(share, HasFrame(clip, frame - 1), HasFrame(clip, frame + 2), w);
     for (int j = 0; j < character->jointCount; ++j) {
         size_t at = (size_t)j, entries[4];
+        const float* rotations[4];
         for (int i = 0; i < 4; ++i) {
             int neighbour = jnaClip_Neighbour(clip, frame - 1 + i);
             entries[i] = (size_t)neighbour * (size_t)character->jointCount + at;
+            rotations[i] = clip->rotations + 4 * entries[i];
         }
-        // In the tangent space of the frame itself, where its own sample is 0.
-        double vector[3] = {0};
-        for (int i = 0; i < 4; ++i) {
-            double turn[4], part[3];
-            TurnBetween(clip->rotations + 4 * entries[1], clip->rotations + 4 * entries[i], turn);
-            Logarithm(turn, part);
-            for (int k = 0; k < 3 && i != 1; ++k) {
-                vector[k] += w[i] * part[k];
-            }
-        }
-        TurnBy(clip->rotations + 4 * entries[1], vector, pose->rotations + 4 * at);
+        jnMixRotations(rotations, w, pose->rotations + 4 * at);
         for (size_t k = 0; k < 3; ++k) {
             double move = 0, scale = 0;
             for (int i = 0; i < 4; ++i) {

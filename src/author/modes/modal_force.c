@@ -14,7 +14,6 @@
 
 #include "runtime/for_author.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,7 +140,7 @@ static void MiddleOf(const Work* w, size_t joint, size_t n, size_t other, double
     }
 }
 
-// Projection of 2 E_n - E_other, levelled off.
+// Projection of 2 E_n - E_other.
 static void Project(const Work* w, size_t n, size_t other, double* out)
 {
     memset(out, 0, w->modes * sizeof(double));
@@ -165,8 +164,6 @@ static void Project(const Work* w, size_t n, size_t other, double* out)
     }
     for (size_t k = 0; k < w->modes; ++k) {
         out[k] += 2 * Bend(w, w->drives + k, n, w->modes) - Bend(w, w->drives + k, other, w->modes);
-        double limit = w->m->limits[k], share = limit > 0 ? out[k] / limit : 0;
-        out[k] /= sqrt(1 + share * share);
     }
 }
 
@@ -198,6 +195,7 @@ jnResult jnaModes_ForceByJoints(
             rates[n * w.modes + k] = (end[k] - start[k]) / s->dt;
         }
     }
+    jnaSaturateForces(m, s->frameCount - 1, s->dt, starts, rates);
 done:
     jnaReleaseArena(&arena);
     return result;

@@ -100,13 +100,6 @@ static void Bend(const jnaModalSequence* s, int frame, int vertex, double bend[3
     }
 }
 
-// Large forces level off: f / sqrt(1 + (f / limit)^2).
-static double LevelOff(double force, double limit)
-{
-    double share = limit > 0 ? force / limit : 0;
-    return force / sqrt(1 + share * share);
-}
-
 // Projection of  2 E_frame - E_other  in the axes halfway. field: [vertexCount][3], scratch.
 static void Project(const jnaModes* m, const jnaModalSequence* s, int frame, int other, double* field, double* out)
 {
@@ -126,7 +119,7 @@ static void Project(const jnaModes* m, const jnaModalSequence* s, int frame, int
         for (size_t i = 0; i < width; ++i) {
             sum += (double)p[i] * field[i];
         }
-        out[k] = LevelOff(sum, m->limits[k]);
+        out[k] = sum;
     }
 }
 
@@ -156,7 +149,11 @@ jnResult jnaModes_Force(const jnaModes* m, const jnaModalSequence* s, double* st
         }
         free(field);
     }
-    return failures == 0 ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory to project %d frames", s->frameCount);
+    if (failures > 0) {
+        return jnFail(error, jn_outOfMemory, "out of memory to project %d frames", s->frameCount);
+    }
+    jnaSaturateForces(m, s->frameCount - 1, s->dt, starts, rates);
+    return jn_ok;
 }
 
 // Rotation vector of every joint over an interval, in its own axes, and from it the turn of amplitudes over half of it.

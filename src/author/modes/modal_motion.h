@@ -34,8 +34,8 @@ void jnaJointTurns(const jnaCharacter* character, const float* matrices, float* 
 void jnaVertexRotations(const jnaCharacter* character, const float* turns, float* rotations);
 
 /// What drives each mode over each interval, before its gain: the projected acceleration of the cubic through the
-/// targets at the interval's start, and how fast it grows, both in the frames of the interval's middle; levelled off
-/// towards the modes' limits at both ends. With matrices as the runtime has it, from the joints and from what the
+/// targets at the interval's start, and how fast it grows, both in the frames of the interval's middle; saturated
+/// towards the modes' limits. With matrices as the runtime has it, from the joints and from what the
 /// targets displace the rest surface by; see modal_force.c. starts, rates: [frameCount - 1][modeCount].
 jnResult jnaModes_Force(
     const jnaModes* modes, const jnaModalSequence* sequence, double* starts, double* rates, jnError* error);
@@ -43,6 +43,10 @@ jnResult jnaModes_Force(
 /// The same from the joints, whatever the sequence has of matrices being there.
 jnResult jnaModes_ForceByJoints(
     const jnaModes* modes, const jnaModalSequence* sequence, double* starts, double* rates, jnError* error);
+
+/// Saturates forces on the modes over intervals of dt seconds that begin with a sequence. starts, rates: [intervals]
+/// [modeCount], read and written.
+void jnaSaturateForces(const jnaModes* modes, int intervals, double dt, double* starts, double* rates);
 
 /// What the frames' turning does to amplitudes over each interval, for running a sequence again and again. Owned; NULL
 /// where nothing turns.

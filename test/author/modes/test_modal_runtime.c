@@ -419,6 +419,49 @@ static void DamagedModesAreRefusedOrHarmless(void** state)
     DestroyScene(&s);
 }
 
+// A level of detail that comes while playing is one that a character was made with, however the modes are packed; what
+// comes back swings as if it had never left.
+static void ALevelOfDetailIsPackedAnew(void** state)
+{
+    (void)state;
+    enum { ALL = 40, FEW = 10, CHANGES = 20, BACK = 60, END = 220 };
+    forceSpeed = 0.2;
+    Scene s = MakeScene(6, ALL);
+    forceSpeed = 0;
+    jnCharacterDef def = jnDefaultCharacterDef(s.asset);
+    jnCharacter *c = MustMake(&s, jn_timingCausal, jn_kernelAuto), *all = MustMake(&s, jn_timingCausal, jn_kernelAuto);
+    jnCharacter *few, *early = MustMake(&s, jn_timingCausal, jn_kernelAuto);
+    float a[ALL] = {0}, b[ALL] = {0}, most = 0, off = 0;
+    def.modes = FEW;
+    assert_int_equal(jnCreateCharacter(&def, &few, NULL), jn_ok);
+    jnCharacter_SetLevel(early, 0, FEW, 0);
+    for (int n = 0; n < END; ++n) {
+        jnTransform root = RootAt(CORE_BOXING, n * CORE_DT);
+        const jnCharacterInput input = {.h = FRAME, .pose = {.root = &root}};
+        jnCharacter_Step(few, &input, &(jnCharacterOutput){.weights = a});
+        jnCharacter_Step(early, &input, &(jnCharacterOutput){.weights = b});
+        assert_memory_equal(a, b, sizeof(a));
+        if (n == CHANGES || n == BACK) {
+            jnCharacter_SetLevel(c, 0, n == BACK ? 0 : FEW, 0.3f);
+        }
+        jnCharacter_Step(all, &input, &(jnCharacterOutput){.weights = a});
+        jnCharacter_Step(c, &input, &(jnCharacterOutput){.weights = b});
+        for (int k = 0; k < ALL; ++k) {
+            assert_true(n >= CHANGES || a[k] == b[k]);
+            assert_true(n < CHANGES + 12 || n >= BACK || k < FEW || b[k] == 0.0f);
+            most = fmaxf(most, fabsf(a[k]));
+            off = n > END - 30 ? fmaxf(off, fabsf(a[k] - b[k])) : 0.0f;
+        }
+    }
+    print_message("%d modes, %d, and %d again: off by %.2g of %.2g\n", ALL, FEW, ALL, (double)off, (double)most);
+    assert_true(off < 1e-3f * most);
+    jnCharacter* list[] = {c, all, few, early};
+    for (int i = 0; i < 4; ++i) {
+        jnDestroyCharacter(list[i]);
+    }
+    DestroyScene(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +475,7 @@ int main(void)
         cmocka_unit_test(AnImpulseDecays),
         cmocka_unit_test(CapStrengthForceImpulseAndTuningAct),
         cmocka_unit_test(BetweenSamplesTheMotionIsSmooth),
+        cmocka_unit_test(ALevelOfDetailIsPackedAnew),
         cmocka_unit_test(DamagedModesAreRefusedOrHarmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
