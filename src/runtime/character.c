@@ -328,6 +328,9 @@ void jnCharacter_ScaleModeCaps(jnCharacter* c, float scale)
 
 void jnCharacter_SetLevel(jnCharacter* c, int components, int modes, float seconds)
 {
+    if (JN_BROKEN(c != NULL)) {
+        return;
+    }
     if (c->morphs != NULL) {
         jnMorphs_SetLevel(c->morphs, components, modes, seconds);
     }

@@ -137,8 +137,8 @@ bool jnMorphs_IsSane(const jnMorphs* m, const jnSpringsClock* clock, const char*
     if (!jnClock_IsSane(clock) || !IsLevel(m, moving)) {
         return false;
     }
-    if (clock->sampleCount == 0) { // nothing has come yet
-        return jnAreWithin(moving, forgotten / f, 0.0f);
+    if (clock->sampleCount == 0) { // nothing has come yet, and the first sample clears what is there
+        return jnAreWithin(moving, forgotten / f, LARGEST_NUMBER);
     }
     double origins[JN_HISTORY * 3];
     memcpy(origins, moving, sizeof(origins));

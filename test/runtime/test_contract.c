@@ -224,6 +224,7 @@ static void CharactersThatAreNotThere(void** state)
     GIVES(0, jnCharacter_TuneModes(NULL, -1, 1, 1, 1));
     MISUSE("does nothing", jnCharacter_ScaleModeCaps(NULL, 1));
     MISUSE("does nothing", jnCharacter_SetMask(NULL, NULL));
+    MISUSE("does nothing", jnCharacter_SetLevel(NULL, 1, 1, 0));
     GIVES(0, jnCharacter_SnapshotSize(NULL));
     MISUSE("does nothing", jnCharacter_Save(NULL, v));
     GIVES(jn_badArgument, jnCharacter_Restore(NULL, v, 12, &error));
