@@ -161,8 +161,7 @@ static bool IsForUs(const jnaServer* server, struct MHD_Connection* connection)
 static void* NotePath(void* user, const char* path, struct MHD_Connection* connection)
 {
     (void)user, (void)connection;
-    char* none = NULL;
-    return none + strlen(path) + 1;
+    return (void*)(uintptr_t)(strlen(path) + 1);
 }
 
 // Whether a path went on behind a zero, which ends it for all who read it later. The version of the protocol stands
