@@ -120,8 +120,8 @@ bool jnMorphs_IsSane(const jnMorphs* m, const jnSpringsClock* clock, const char*
 {
     size_t places = JN_HISTORY * 3 * sizeof(double), f = sizeof(float), lanes = (size_t)m->lanes;
     size_t rows = (size_t)jnBlockCount(m->asset->jointCount) * JN_ROWS_SIZE;
-    if (clock->sampleCount == 0) { // nothing has come yet
-        return jnClock_IsSane(clock) && jnAreWithin(moving, m->movingSize / f, 0.0f);
+    if (clock->sampleCount == 0) { // nothing has come yet, and the first sample clears what is there
+        return jnClock_IsSane(clock) && jnAreWithin(moving, m->movingSize / f, LARGEST_NUMBER);
     }
     double origins[JN_HISTORY * 3];
     memcpy(origins, moving, sizeof(origins));
