@@ -174,11 +174,11 @@ C
 typedef struct FILE FILE;
 extern FILE *stdout, *stderr;
 FILE* fopen(const char*, const char*);
-int fclose(FILE*), fputs(const char*, FILE*), puts(const char*), vsnprintf(char*, size_t, const char*, va_list);
+int fclose(FILE*), fprintf(FILE*, const char*, ...), fputs(const char*, FILE*), puts(const char*), vsnprintf(char*, size_t, const char*, va_list);
 size_t fread(void*, size_t, size_t, FILE*), fwrite(const void*, size_t, size_t, FILE*);
 C
     printf '#pragma once\n#define assert(condition) ((void)(condition))\n' >"$stubs/assert.h"
-    printf '#pragma once\nvoid __cpuidex(int[4], int, int);\nunsigned long long _xgetbv(unsigned);\n' >"$stubs/intrin.h"
+    printf '#pragma once\nvoid __cpuidex(int[4], int, int);\nunsigned long long _xgetbv(unsigned);\nlong _InterlockedIncrement(long volatile*);\nlong long _InterlockedIncrement64(long long volatile*);\n' >"$stubs/intrin.h"
     printf '#pragma once\n#include <stdlib.h>\n' >"$stubs/malloc.h"
 }
 

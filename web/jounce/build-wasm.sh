@@ -21,6 +21,7 @@ printf '#include <math.h>\nint main(void){return 0;}\n' |
 for file in "$source"/web/jounce/wasm/*.c "$source"/src/runtime/*.c; do
     case $file in
     *_avx2.c | *_avx512.c) continue ;;
+    */morphs_hits.c) level=-Oz ;;
     */rig_kernels_baseline.c | */morph_targets_baseline.c) level=-O3 ;;
     */network_kernels_baseline.c | */morph_kernels_baseline.c | */morphs*.c | */network.c | */rig.c) level=-O2 ;;
     *_kernels_baseline.c) level=-Os ;;

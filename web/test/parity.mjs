@@ -10,6 +10,7 @@ export const PARITY = {
   jnAsset_SectionCount: 'Asset.sections', jnAsset_Section: 'Asset.sections',
   jnKernelAvailable: none('WebAssembly has one kernel in each module'), jnKernelName: none('see jnKernelAvailable'), jnBestKernel: none('hasSimd decides'),
   jnVersion: 'Runtime.version', jnAbi: none('the layout of C structs'),
+  jnSetAssertHandler: none('a broken contract traps, and what can break one is checked before'), jnMisuseCount: none('see jnSetAssertHandler'),
 
   jnDefaultCharacterDef: 'Asset.createCharacter', jnCreateCharacter: 'Asset.createCharacter', jnDestroyCharacter: 'Character.destroy',
   jnCharacter_ByteCount: memory, jnCharacter_Asset: 'Character.asset', jnCharacter_Step: 'Character.step', jnStepCharacters: 'Crowd.step',
