@@ -15,9 +15,13 @@ static int BenchForm(const char* workspace, bool splits)
     return splits ? jnbBenchSplits(workspace) : jnbBenchForm(workspace);
 }
 
-static int BenchBound(const char* asset, long states)
+// What needs a character file.
+static int BenchAsset(bool rates, const char* asset, long states)
 {
-    return asset != NULL ? jnbBenchBound(asset, states) : jncMisuse("bound needs --asset");
+    if (asset == NULL) {
+        return jncMisuse("bound and rates need --asset");
+    }
+    return rates ? jnbBenchRates(asset) : jnbBenchBound(asset, states);
 }
 
 static bool PosesAreFine(bool network, long poses)
@@ -25,14 +29,14 @@ static bool PosesAreFine(bool network, long poses)
     return network ? poses <= 20000 && (poses == 0 || poses >= 160) : poses >= 1;
 }
 
+static const jncUsage usage = {
+    .synopsis = "jounce-bench [WHAT] [options]",
+    .about = "Measures speed on this machine, each figure beside its limit in the same run: the smallest of several.\n",
+    .example = "  jounce-bench springs\n  jounce-bench crowd --asset hero/character.jounce\n",
+};
+
 int main(int argc, char** argv)
 {
-    static const jncUsage usage = {
-        .synopsis = "jounce-bench [WHAT] [options]",
-        .about =
-            "Measures speed on this machine, each figure beside its limit in the same run: the smallest of several.\n",
-        .example = "  jounce-bench springs\n  jounce-bench crowd --asset hero/character.jounce\n",
-    };
     enum { SPRINGS, CHARACTER, CROWD, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS, ABLATION, BOUND, RATES };
     int what = SPRINGS;
     double seconds = 2.0;
@@ -82,9 +86,8 @@ int main(int argc, char** argv)
     case CROWD:
         return jnbBenchCrowd(asset, seconds);
     case RATES:
-        return asset != NULL ? jnbBenchRates(asset) : jncMisuse("rates needs --asset");
     case BOUND:
-        return BenchBound(asset, states);
+        return BenchAsset(what == RATES, asset, states);
     default:
         return what == CHARACTER ? jnbBenchCharacter(seconds) : jnbBenchSprings(seconds);
     }
