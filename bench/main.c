@@ -19,9 +19,13 @@ static int BenchForm(const char* workspace, bool baselines, bool splits)
     return splits ? jnbBenchSplits(workspace) : jnbBenchForm(workspace);
 }
 
-static int BenchBound(const char* asset, long states)
+// What needs a character file.
+static int BenchAsset(bool rates, const char* asset, long states)
 {
-    return asset != NULL ? jnbBenchBound(asset, states) : jncMisuse("bound needs --asset");
+    if (asset == NULL) {
+        return jncMisuse("bound and rates need --asset");
+    }
+    return rates ? jnbBenchRates(asset) : jnbBenchBound(asset, states);
 }
 
 static bool PosesAreFine(bool network, long poses)
@@ -87,9 +91,8 @@ int main(int argc, char** argv)
     case CROWD:
         return jnbBenchCrowd(asset, seconds);
     case RATES:
-        return asset != NULL ? jnbBenchRates(asset) : jncMisuse("rates needs --asset");
     case BOUND:
-        return BenchBound(asset, states);
+        return BenchAsset(what == RATES, asset, states);
     default:
         return what == CHARACTER ? jnbBenchCharacter(seconds) : jnbBenchSprings(seconds);
     }

@@ -212,8 +212,8 @@ JN_API int jnAsset_FindClip(const jnAsset* asset, const char* name);
 
 /// The local pose of a clip at a time: rotations [jointCount][4], translations and scales [jointCount][3]. A
 /// Catmull-Rom spline runs through the frames, of unit quaternions too, so that the pose has a velocity everywhere; the
-/// simulation that the character learned from samples its clips in the same way. A looping clip wraps, another stays on
-/// its ends. The rest pose for an index that is out of range.
+/// flesh solver samples its clips in the same way. A looping clip wraps, another stays on its ends.
+/// The rest pose for an index that is out of range.
 JN_API void jnAsset_SampleClip(
     const jnAsset* asset, int index, double seconds, float* rotations, float* translations, float* scales);
 

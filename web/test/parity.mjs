@@ -17,6 +17,7 @@ export const PARITY = {
   jnCharacter_Reset: 'Character.reset', jnCharacter_Skin: 'Character.skin', jnCharacter_Target: 'Character.target',
   jnCharacter_Finish: 'Character.finish', jnCharacter_Evaluate: 'Character.evaluate', jnCharacter_Settle: 'Character.settle',
   jnCharacter_SolveLoop: 'Character.solveLoop', jnCharacter_SetNetworkStrength: 'Character.setNetworkStrength',
+  jnCharacter_SetLevel: 'Character.setLevel',
   jnCharacter_SetForce: 'Character.setForce', jnCharacter_SetInertia: 'Character.setInertia', jnCharacter_SetCap: 'Character.setCap',
   jnCharacter_SetTeleportThreshold: 'Character.setTeleportThreshold', jnCharacter_SetStrength: 'Character.setStrength',
   jnCharacter_AddImpulse: 'Character.addImpulseAt', jnCharacter_AddImpulseSphere: 'Character.addImpulse',

@@ -259,6 +259,14 @@ export class Character {
     return count >= 0 ? count : this.module.fail();
   }
 
+  /**
+   * Changes the level of detail while the character plays: the first components and modes of each, 0: all that it was made
+   * with. What goes is faded out over so many seconds of steps and costs nothing from then on; what comes is faded in.
+   */
+  setLevel(components: number, modes: number, seconds = 0.5): void {
+    this.module.exports.jnwSetLevel(this.open(), components, modes, seconds);
+  }
+
   /** How much of the network's displacement is added: 1 all, 0 nothing, which costs nothing. From the next pose on. */
   setNetworkStrength(strength: number): void {
     this.module.exports.jnwSetNetworkStrength(this.open(), strength);

@@ -49,6 +49,7 @@ export interface Exports {
   jnwMorphDeltas(asset: number, weight: number, deltas: number): void;
   jnwSparseMorph(asset: number, weight: number, least: number, vertices: number, deltas: number): number;
   jnwReadModes(character: number, joint: number): number;
+  jnwSetLevel(character: number, components: number, modes: number, seconds: number): void;
   jnwSetNetworkStrength(character: number, strength: number): void;
   jnwSetStrength(character: number, joint: number, strength: number, strengths: number): number;
   jnwSetForce(character: number, x: number, y: number, z: number): void;

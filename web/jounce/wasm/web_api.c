@@ -606,6 +606,11 @@ const float* EXPORT(jnwReadModes)(jnwCharacter* c, int joint)
     return c->felt;
 }
 
+void EXPORT(jnwSetLevel)(jnwCharacter* c, int components, int modes, float seconds)
+{
+    jnCharacter_SetLevel(c->character, components, modes, seconds);
+}
+
 void EXPORT(jnwSetNetworkStrength)(jnwCharacter* c, float strength)
 {
     jnCharacter_SetNetworkStrength(c->character, strength);
