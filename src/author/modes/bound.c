@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATES = 32, MOST_ROUNDS = 96, QUIET_ROUNDS = 12, MARGIN_ROUNDS = 16, CHUNK = 256, NO_CORNER = -1 };
+enum { STATES = 32, MOST_ROUNDS = 192, QUIET_ROUNDS = 24, MARGIN_ROUNDS = 64, CHUNK = 256, NO_CORNER = -1 };
 // An acceleration of the whole body, m/s^2.
 #define LIVELY 9.80665
 // The shortest amplitude that is looked at, metres.

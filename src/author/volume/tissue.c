@@ -21,7 +21,7 @@
 #define TRUNK_FAT 1350.0
 #define ORGANS 2800.0
 #define ORGAN_FAT 500.0
-#define BREAST 450.0
+#define BREAST 470.0
 #define SKIN 30000.0
 #define FASCIA 800000.0
 // No flesh is stiffer: the solver is made for soft things.
