@@ -180,8 +180,15 @@ static void ToQuaternion(const double r[9], double q[4])
         {r[2] + r[6], r[5] + r[7], square[2], r[3] - r[1]},
         {r[7] - r[5], r[2] - r[6], r[3] - r[1], square[3]},
     };
+    double length = 0.0;
     for (int i = 0; i < 4; ++i) {
         q[i] = s * table[best][i];
+        length += q[i] * q[i];
+    }
+    // The iteration does not get to the rotation of a matrix that is nearly flat: it is of unit length all the same.
+    double scale = fabs(length - 1.0) > RIGID_TOLERANCE ? 1.0 / sqrt(length) : 1.0;
+    for (int i = 0; i < 4; ++i) {
+        q[i] *= scale;
     }
 }
 
