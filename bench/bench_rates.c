@@ -47,7 +47,7 @@ typedef struct Bench {
     double* gram;                             // [modes][modes]
     float *rotations, *translations, *scales; // of a pose
     float* weights;                           // [columns]
-    double* reference;                        // [MOST_SECONDS * REFERENCE + 1][modes]
+    double* reference;                        // [MOST_SECONDS * REFERENCE + 2][modes]
 } Bench;
 
 typedef struct Sums {
@@ -64,7 +64,7 @@ static bool Prepare(Bench* b, jnaArena* arena)
     b->translations = jnaArena_Take(arena, a->jointCount, 3 * sizeof(float));
     b->scales = jnaArena_Take(arena, a->jointCount, 3 * sizeof(float));
     b->weights = jnaArena_Take(arena, a->componentCount + a->modeCount, sizeof(float));
-    b->reference = jnaArena_Take(arena, (int64_t)modes * (MOST_SECONDS * REFERENCE + 1), sizeof(double));
+    b->reference = jnaArena_Take(arena, (int64_t)modes * (MOST_SECONDS * REFERENCE + 2), sizeof(double));
     for (size_t k = 0; !arena->failed && k < modes; ++k) {
         jnAsset_MorphDeltas(a, a->componentCount + (int)k, true, deltas + k * width);
         for (size_t l = 0; l <= k; ++l) {
@@ -150,7 +150,8 @@ static jnResult Play(Bench* b, int clip, const Way* way, Sums* sums, jnError* er
     jnAssetClip c = jnAsset_Clip(a, clip);
     jnCharacterDef def = jnDefaultCharacterDef(a);
     jnCharacter* character;
-    double end = SecondsOf(&c), h = 0, shown = SKIPPED;
+    // The reference goes on for a step: it is looked at between its samples.
+    double end = SecondsOf(&c) + (way->rate == REFERENCE ? 1.0 / REFERENCE : 0), h = 0, shown = SKIPPED;
     uint64_t random = 7;
     def.weightsOnly = true;
     def.timing = way->shows == AHEAD ? jn_timingExact : b->timing;

@@ -62,7 +62,9 @@ static void LargeForcesLevelOff(void** state)
 static void KernelsGiveTheSameBytes(void** state)
 {
     (void)state;
+    forceSpeed = 0.2;
     Scene s = MakeScene(5, 14);
+    forceSpeed = 0;
     float *a = Positions(&s), *b = Positions(&s), *v = Positions(&s), *w = Positions(&s);
     for (int kernel = jn_kernelAvx2; kernel <= jn_kernelAvx512; ++kernel) {
         if (!jnKernelAvailable((jnKernel)kernel)) {
