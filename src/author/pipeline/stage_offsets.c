@@ -78,8 +78,8 @@ static const double regionLimits[JNA_REGIONS] = {
     [jna_regionNeck] = 0.015,
     [jna_regionChest] = 0.03,
     [jna_regionBreast] = 0.075,
-    [jna_regionBelly] = 0.06,
-    [jna_regionBack] = 0.035,
+    [jna_regionBelly] = 0.1,
+    [jna_regionBack] = 0.05,
     [jna_regionButtock] = 0.05,
     [jna_regionHip] = 0.03,
     [jna_regionUpperArm] = 0.025,
@@ -228,6 +228,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     jnaStage_MakeAll(stage, outputs);
     jnaStage_Share(stage, stage->name, "modes/caps.npy"); // the modes made them
     jnaWorkspace_Depend(run->workspace, stage);
+    jnaStage_Depend(stage, "bound rule 3\n");
     return jn_ok;
 }
 

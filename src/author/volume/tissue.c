@@ -18,8 +18,8 @@
 #define LIMB_MUSCLE 40000.0
 #define TRUNK_MUSCLE 25000.0
 #define LIMB_FAT 6000.0
-#define TRUNK_FAT 1350.0
-#define ORGANS 2800.0
+#define TRUNK_FAT 1500.0
+#define ORGANS 3000.0
 #define ORGAN_FAT 500.0
 #define BREAST 470.0
 #define SKIN 30000.0
