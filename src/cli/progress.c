@@ -53,9 +53,9 @@ static void OnInterrupt(int signal)
 // itself, for want of memory.
 typedef void Handler(int signal);
 static volatile sig_atomic_t listening;
-__attribute__((visibility("default"))) Handler gk_NonLocalExit_Handler;
+__attribute__((visibility("default"))) Handler gk_sigthrow;
 
-void gk_NonLocalExit_Handler(int signal)
+void gk_sigthrow(int signal)
 {
     Handler* metis;
     if (signal == SIGTERM && listening) {
@@ -63,7 +63,7 @@ void gk_NonLocalExit_Handler(int signal)
     } else if (signal == SIGTERM) {
         _exit(128 + SIGTERM); // as the signal does where nobody listens
     } else {                  // raised by METIS in its own thread: no signal in the middle of anything
-        void* found = dlsym(RTLD_NEXT, "gk_NonLocalExit_Handler");
+        void* found = dlsym(RTLD_NEXT, "gk_sigthrow");
         memcpy(&metis, &found, sizeof(metis));
         if (metis != NULL) {
             metis(signal);
