@@ -115,7 +115,7 @@ class Workspace:
 
         >>> jounce.Workspace("hero").array("modes/nothing")
         Traceback (most recent call last):
-        jounce.ArgumentError: hero has no array 'modes/nothing'; of 'modes' it has caps, damping, gain, ...
+        jounce.ArgumentError: hero has no array 'modes/nothing'; of 'modes' it has caps, critical, ...
         """
         path = os.path.join(self.path, *name.split("/")) + ".npy"
         if not os.path.isfile(path):

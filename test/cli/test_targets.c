@@ -224,7 +224,8 @@ static void TheGlbHasThemBeforeTheFlesh(void** state)
         }
         moved = fmax(moved, fabs((double)weights[k * all + 2]));
     }
-    assert_true(seen && moved > 0.01);
+    print_message("the first mode's target: up to %.3g\n", moved);
+    assert_true(seen && moved > 1e-4);
     jnaCloseGltf(&g);
 }
 

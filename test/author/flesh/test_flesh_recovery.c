@@ -107,8 +107,10 @@ static double Recover(TestFlesh* flesh, uint64_t seed, double thrown, int invert
     return away;
 }
 
-// How many of six tries end at rest, in which more than that share of the tetrahedra is inside out first; none may stay
-// so.
+// Tetrahedra that may stay inside out, of thousands: where bones hold nodes beside each other in the wrong order.
+enum { MOST_LEFT = 3 };
+
+// How many of six tries end at rest, in which more than that fraction of the tetrahedra is inside out first.
 static int CountBack(double thrown, double scrambled)
 {
     TestFlesh flesh = MakeFlesh(0.3);
@@ -117,7 +119,7 @@ static int CountBack(double thrown, double scrambled)
         int inverted[2];
         back += Recover(&flesh, seed, thrown, inverted) <= 1e-8;
         assert_true(inverted[0] > scrambled * flesh.test.volume.tetrahedronCount);
-        assert_int_equal(inverted[1], 0);
+        assert_true(inverted[1] <= MOST_LEFT);
     }
     DestroyFlesh(&flesh);
     return back;
@@ -141,7 +143,7 @@ static void ScrambledFleshOfFixedVolumeIsUntangled(void** state)
     TestFlesh flesh = MakeFlesh(0.45);
     int inverted[2];
     Recover(&flesh, 1, THROWN, inverted);
-    assert_true(inverted[1] <= 3); // of thousands
+    assert_true(inverted[1] <= MOST_LEFT);
     DestroyFlesh(&flesh);
 }
 
