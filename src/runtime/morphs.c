@@ -286,7 +286,7 @@ static void ShowModes(jnMorphs* m, double fraction, float* weights, float* rates
     size_t lanes = (size_t)m->lanes;
     float* state = m->work + 6 * lanes; // and the results behind
     if (!m->clock.advanced || fraction >= 1.0) {
-        memcpy(state, m->now, 4 * lanes * sizeof(float));
+        memcpy(state, m->now, 2 * lanes * sizeof(float));
     } else {
         jnStepModesTo(m, fraction, state);
     }

@@ -68,6 +68,8 @@ static inline void FindSurface(TestVolume* test)
 static double forceSpeed;
 // Metres: the cap of every mode; 0: none.
 static double amplitudeCap;
+// The frequency of every mode; 0: its own.
+static double modeHertz;
 
 static inline Scene MakeScene(int cells, int count)
 {
@@ -79,6 +81,8 @@ static inline Scene MakeScene(int cells, int count)
     FindSurface(&s.core.block);
     s.modes = FindCoreModes(&s.core, count, jna_projectVolume);
     for (int k = 0; k < s.modes.modeCount; ++k) {
+        double omega = 6.283185307179586 * modeHertz;
+        s.modes.stiffness[k] = modeHertz > 0 ? omega * omega : s.modes.stiffness[k];
         s.modes.damping[k] = DAMPING;
         s.modes.limits[k] = forceSpeed * sqrt(s.modes.stiffness[k]);
         s.modes.caps[k] = amplitudeCap;
