@@ -76,7 +76,7 @@ static void ClothesAreTakenForLean(void** state)
 static jnaPhysique Find(TestVolume* test, float* depths)
 {
     jnaAnatomy anatomy = {0};
-    jnaPhysique p;
+    jnaPhysique p = {0};
     jnError error = {0};
     CarryTestWeights(test);
     if (jnaVolume_PlaceBones(&test->volume, &test->character, NULL, NULL, NULL, &error) != jn_ok ||
