@@ -519,7 +519,9 @@ static jnResult SetUp(Setup* s, jnError* error)
     NumberGroups(s);
     JN_PASS(AddTriangles(s, error));
     JN_PASS(AddHangers(s, part, carried, error));
-    qsort(s->edges, (size_t)s->edgeCount, sizeof(Edge), CompareEdges);
+    if (s->edgeCount > 0) { // there is no array of none
+        qsort(s->edges, (size_t)s->edgeCount, sizeof(Edge), CompareEdges);
+    }
     FindPulls(s, sums);
     JN_PASS(ListKnown(s, error));
     return Factor(s, error);
