@@ -4,6 +4,7 @@
 #include "base/affine.h"
 #include "base/arena.h"
 #include "base/try.h"
+#include "base/union.h"
 #include "character/point_tree.h"
 
 #include "runtime/for_author.h"
@@ -13,21 +14,6 @@
 
 // Of the largest coordinate: vertices this close are at one place.
 #define SAME_PLACE 1e-6
-
-static int32_t Root(int32_t* parent, int32_t i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
-static void Join(int32_t* parent, int32_t a, int32_t b)
-{
-    int32_t i = Root(parent, a), k = Root(parent, b);
-    parent[i > k ? i : k] = i < k ? i : k;
-}
 
 static jnResult JoinPlaces(const jnaCharacter* c, int32_t* parent, jnError* error)
 {
@@ -46,7 +32,7 @@ static jnResult JoinPlaces(const jnaCharacter* c, int32_t* parent, jnError* erro
         int32_t found[MOST];
         int count = jnaPointTree_Within(&tree, place, SAME_PLACE * most, found, MOST);
         for (int i = 0; i < (count < MOST ? count : MOST); ++i) {
-            Join(parent, v, found[i]);
+            jnaUnion_Join(parent, v, found[i]);
         }
     }
     jnaDestroyPointTree(&tree);
@@ -85,17 +71,17 @@ jnResult jnaNumberShells(const jnaCharacter* c, jnaShellNumbers* shells, jnError
     }
     JN_TRY(JoinPlaces(c, parent, error));
     for (size_t i = 0; i < 3 * (size_t)c->triangleCount; ++i) {
-        Join(parent, CornerOf(c, i), CornerOf(c, i / 3 * 3));
+        jnaUnion_Join(parent, CornerOf(c, i), CornerOf(c, i / 3 * 3));
     }
     for (size_t t = 0; t < (size_t)c->triangleCount; ++t) {
-        sizes[Root(parent, CornerOf(c, 3 * t))].triangles++;
+        sizes[jnaUnion_Root(parent, CornerOf(c, 3 * t))].triangles++;
     }
     qsort(sizes, (size_t)c->vertexCount, sizeof(*sizes), CompareSizes);
     for (int i = 0; i < c->vertexCount && sizes[i].triangles > 0; ++i) {
         numbers[sizes[i].root] = ++shells->count;
     }
     for (int v = 0; v < c->vertexCount; ++v) {
-        shells->shellOf[v] = numbers[Root(parent, v)];
+        shells->shellOf[v] = numbers[jnaUnion_Root(parent, v)];
     }
 done:
     jnaReleaseArena(&arena);

@@ -5,23 +5,8 @@
 #include "volume/mesh_internal.h"
 
 #include "base/try.h"
+#include "base/union.h"
 #include "runtime/for_author.h"
-
-static int32_t FindRoot(int32_t* parents, int32_t at)
-{
-    while (parents[at] != at) {
-        parents[at] = parents[parents[at]];
-        at = parents[at];
-    }
-    return at;
-}
-
-static void Join(int32_t* parents, int32_t a, int32_t b)
-{
-    a = FindRoot(parents, a);
-    b = FindRoot(parents, b);
-    parents[a > b ? a : b] = a > b ? b : a;
-}
 
 // Whether a face between two tetrahedra holds them together.
 static bool Holds(const jnaMesh* mesh, const jnaTree* tree, const uint8_t* onBoundary, const int32_t c[3])
@@ -45,11 +30,11 @@ static void JoinAcross(const jnaMesh* mesh, const jnaTree* tree, const jnaFacet*
         if (memcmp(a->corners, b->corners, sizeof(a->corners)) != 0 || !Holds(mesh, tree, onBoundary, a->corners)) {
             continue;
         }
-        Join(pieces, a->tetrahedron, b->tetrahedron);
+        jnaUnion_Join(pieces, a->tetrahedron, b->tetrahedron);
         for (int i = 0; i < 4; ++i) {
             for (int j = 0; j < 4; ++j) {
                 if (mesh->tetrahedra[4 * a->tetrahedron + i] == mesh->tetrahedra[4 * b->tetrahedron + j]) {
-                    Join(corners, 4 * a->tetrahedron + i, 4 * b->tetrahedron + j);
+                    jnaUnion_Join(corners, 4 * a->tetrahedron + i, 4 * b->tetrahedron + j);
                 }
             }
         }
@@ -63,12 +48,12 @@ static void DropCrumbs(jnaMesh* mesh, double share, int32_t* pieces, double* vol
         const int32_t* c = mesh->tetrahedra + 4 * t;
         const double* x = mesh->nodes;
         double volume = jnaVolume6(x + 3 * c[0], x + 3 * c[1], x + 3 * c[2], x + 3 * c[3]);
-        volumes[FindRoot(pieces, t)] += volume;
+        volumes[jnaUnion_Root(pieces, t)] += volume;
         whole += volume;
     }
     int kept = 0;
     for (int t = 0; t < mesh->tetrahedronCount; ++t) {
-        if (volumes[FindRoot(pieces, t)] >= share * whole) {
+        if (volumes[jnaUnion_Root(pieces, t)] >= share * whole) {
             memmove(mesh->tetrahedra + 4 * kept++, mesh->tetrahedra + 4 * t, 4 * sizeof(int32_t));
         }
     }
@@ -83,14 +68,14 @@ static bool NumberNodes(jnaMesh* mesh, int32_t* corners)
     int32_t* number = malloc(((size_t)count + 1) * sizeof(*number));
     bool good = number != NULL;
     for (int i = 0; good && i < count; ++i) {
-        int32_t root = FindRoot(corners, i);
+        int32_t root = jnaUnion_Root(corners, i);
         if (root == i) {
             number[i] = numbered.nodeCount;
             good = jnaMesh_AddNode(&numbered, mesh->nodes + 3 * mesh->tetrahedra[i]);
         }
     }
     for (int i = 0; good && i < count; ++i) {
-        mesh->tetrahedra[i] = number[FindRoot(corners, i)];
+        mesh->tetrahedra[i] = number[jnaUnion_Root(corners, i)];
     }
     if (good) {
         free(mesh->nodes);

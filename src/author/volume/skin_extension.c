@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/blas.h"
 #include "base/try.h"
+#include "base/union.h"
 #include "character/point_tree.h"
 
 #include "runtime/for_author.h"
@@ -78,22 +79,6 @@ typedef struct Setup {
     int edgeCount, edgeCapacity;
 } Setup;
 
-static int32_t Root(int32_t* parent, int32_t i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
-// The lower number stays the root, so that the result does not depend on the order of calls.
-static void Join(int32_t* parent, int32_t a, int32_t b)
-{
-    int32_t i = Root(parent, a), k = Root(parent, b);
-    parent[i > k ? i : k] = i < k ? i : k;
-}
-
 static int FleshCount(const jnaCharacter* c)
 {
     return c->vertexCount - c->outfitCount;
@@ -147,7 +132,7 @@ static jnResult JoinPlaces(Setup* s, jnError* error)
         PlaceOf(c, v, place);
         int count = jnaPointTree_Within(&tree, place, SAME_PLACE * most, found, MOST);
         for (int i = 0; i < (count < MOST ? count : MOST); ++i) {
-            Join(s->parent, v, found[i]);
+            jnaUnion_Join(s->parent, v, found[i]);
         }
     }
     jnaDestroyPointTree(&tree);
@@ -170,17 +155,17 @@ static void JoinPieces(const Setup* s, int32_t* part, uint8_t* carried)
     const jnaCharacter* c = s->character;
     for (int t = 0; t < c->triangleCount; ++t) {
         for (int k = 1; HasCorners(c, t) && IsAll(s, t, jna_skinPiece) && k < 3; ++k) {
-            Join(s->parent, CornerOf(c, t, 0), CornerOf(c, t, k));
+            jnaUnion_Join(s->parent, CornerOf(c, t, 0), CornerOf(c, t, k));
         }
     }
     memcpy(part, s->parent, (size_t)FleshCount(c) * sizeof(*part));
     for (int t = 0; t < c->triangleCount; ++t) {
         for (int k = 1; HasCorners(c, t) && k < 3; ++k) {
-            Join(part, CornerOf(c, t, 0), CornerOf(c, t, k));
+            jnaUnion_Join(part, CornerOf(c, t, 0), CornerOf(c, t, k));
         }
     }
     for (int v = 0; v < FleshCount(c); ++v) {
-        part[v] = Root(part, v);
+        part[v] = jnaUnion_Root(part, v);
         carried[part[v]] |= jnaVolume_Blend(s->volume, v) > 0;
     }
 }
@@ -189,8 +174,10 @@ static void NumberGroups(Setup* s)
 {
     jnaSkinExtension* x = s->extension;
     for (int v = 0; v < x->vertexCount; ++v) {
-        bool first = v < FleshCount(s->character) && Root(s->parent, v) == v;
-        x->groupOf[v] = v >= FleshCount(s->character) ? -1 : first ? x->groupCount++ : x->groupOf[Root(s->parent, v)];
+        bool first = v < FleshCount(s->character) && jnaUnion_Root(s->parent, v) == v;
+        x->groupOf[v] = v >= FleshCount(s->character) ? -1
+                        : first                       ? x->groupCount++
+                                                      : x->groupOf[jnaUnion_Root(s->parent, v)];
     }
 }
 

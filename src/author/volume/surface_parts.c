@@ -7,18 +7,10 @@
 
 #include "base/arena.h"
 #include "base/try.h"
+#include "base/union.h"
 #include "runtime/for_author.h"
 
 #define SMALL_SHARE 0.05
-
-static int32_t FindRoot(int32_t* parents, int32_t at)
-{
-    while (parents[at] != at) {
-        parents[at] = parents[parents[at]];
-        at = parents[at];
-    }
-    return at;
-}
 
 static void TurnFace(int32_t face[3])
 {
@@ -92,12 +84,11 @@ static void NumberParts(jnaFaces* faces, const jnaFaceEdge* edges, int32_t* pare
         if (edges[e].low == edges[e - 1].low && edges[e].high == edges[e - 1].high &&
             jnaFaces_IsMarked(faces, edges[e].face, jna_meshFollows) ==
                 jnaFaces_IsMarked(faces, edges[e - 1].face, jna_meshFollows)) {
-            int32_t a = FindRoot(parents, edges[e].face), b = FindRoot(parents, edges[e - 1].face);
-            parents[a > b ? a : b] = a > b ? b : a;
+            jnaUnion_Join(parents, edges[e].face, edges[e - 1].face);
         }
     }
     for (int f = 0; f < faces->count; ++f) {
-        int32_t root = FindRoot(parents, f);
+        int32_t root = jnaUnion_Root(parents, f);
         faces->component[f] = root == f ? faces->componentCount++ : faces->component[root];
     }
 }

@@ -5,20 +5,12 @@
 
 #include "base/arena.h"
 #include "base/try.h"
+#include "base/union.h"
 #include "runtime/for_author.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int Root(int* parents, int n)
-{
-    while (parents[n] != n) {
-        parents[n] = parents[parents[n]];
-        n = parents[n];
-    }
-    return n;
-}
 
 void jnaFindPieces(const jnaVolume* v, int* pieces)
 {
@@ -26,12 +18,10 @@ void jnaFindPieces(const jnaVolume* v, int* pieces)
         pieces[n] = n;
     }
     for (size_t i = 0; i < 4 * (size_t)v->tetrahedronCount; ++i) {
-        int a = Root(pieces, v->tetrahedra[i - i % 4]), b = Root(pieces, v->tetrahedra[i]);
-        // The lower index stays, so that the name of a piece does not depend on the order of its tetrahedra.
-        pieces[a > b ? a : b] = a < b ? a : b;
+        jnaUnion_Join(pieces, v->tetrahedra[i - i % 4], v->tetrahedra[i]);
     }
     for (int n = 0; n < v->nodeCount; ++n) {
-        pieces[n] = Root(pieces, n);
+        pieces[n] = jnaUnion_Root(pieces, n);
     }
 }
 
