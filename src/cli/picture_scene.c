@@ -24,12 +24,12 @@ static jnResult OutOfMemory(jnError* error)
 static jnResult LoadFigure(jncScene* scene, jnError* error)
 {
     int clip = 0;
-    while (scene->clip != NULL && clip < jna_figureClipCount && strcmp(jnaFigureClipName(clip), scene->clip) != 0) {
+    while (scene->clip != NULL && clip < jna_figureAllClips && strcmp(jnaFigureClipName(clip), scene->clip) != 0) {
         ++clip;
     }
-    if (clip == jna_figureClipCount) {
+    if (clip == jna_figureAllClips) {
         return jnFail(error, jn_badArgument,
-            "--clip: the figure has no '%s'; it has jumping-jacks, calisthenics, shadow-boxing, run and jump-and-land",
+            "--clip: the figure has no '%s'; it has jumping-jacks, calisthenics, shadow-boxing, run, jump-and-land, walk and dance",
             scene->clip);
     }
     jnResult result = jnaCreateFigure(&scene->character, error);

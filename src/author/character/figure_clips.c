@@ -1,4 +1,4 @@
-// The five clips: poses at chosen times, joined by cubics.
+// The clips: poses at chosen times, joined by cubics.
 //
 // Each channel of the pose is a monotone cubic through its keys (Fritsch and Butland's tangents): once
 // continuously differentiable, without overshoot, so a planted foot stays planted and a held hand stays
@@ -7,39 +7,44 @@
 
 #include "base/try.h"
 #include "character/figure.h"
+#include "character/import_internal.h"
+#include "character/source.h"
 
 #include "runtime/for_author.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { RUN_CYCLES = 3 };
+enum { RUN_CYCLES = 3, WALK_CYCLES = 3 };
 
 typedef struct ClipInfo {
     const char* name;
     jnaRole role;
     double duration; // seconds
     bool looping;
-    void (*build)(Track* track);
+    void (*build)(Track* track); // NULL: it is a formula
+    Pose (*poseAt)(double time);
 } ClipInfo;
 
-static const ClipInfo clips[jna_figureClipCount] = {
-    {"jumping-jacks", jna_train, 4.4, false, jnaBuildJumpingJacks},
-    {"calisthenics", jna_train, 8.4, false, jnaBuildCalisthenics},
-    {"shadow-boxing", jna_test, 6.0, false, jnaBuildShadowBoxing},
-    {"run", jna_test, RUN_CYCLES* RUN_CYCLE_FRAMES / 30.0, true, NULL},
-    {"jump-and-land", jna_test, 3.0, false, jnaBuildJumpAndLand},
+static const ClipInfo clips[jna_figureAllClips] = {
+    {"jumping-jacks", jna_train, 4.4, false, jnaBuildJumpingJacks, NULL},
+    {"calisthenics", jna_train, 8.4, false, jnaBuildCalisthenics, NULL},
+    {"shadow-boxing", jna_test, 6.0, false, jnaBuildShadowBoxing, NULL},
+    {"run", jna_test, RUN_CYCLES* RUN_CYCLE_FRAMES / 30.0, true, NULL, jnaRunPose},
+    {"jump-and-land", jna_test, 3.0, false, jnaBuildJumpAndLand, NULL},
+    {"walk", jna_test, WALK_CYCLES* WALK_CYCLE_FRAMES / 30.0, true, NULL, jnaWalkPose},
+    {"dance", jna_test, 6.8, false, jnaBuildDance, NULL},
 };
 
 const char* jnaFigureClipName(int which)
 {
-    JN_ASSERT(which >= 0 && which < jna_figureClipCount);
+    JN_ASSERT(which >= 0 && which < jna_figureAllClips);
     return clips[which].name;
 }
 
 jnaRole jnaFigureClipRole(int which)
 {
-    JN_ASSERT(which >= 0 && which < jna_figureClipCount);
+    JN_ASSERT(which >= 0 && which < jna_figureAllClips);
     return clips[which].role;
 }
 
@@ -100,8 +105,8 @@ static void StoreFrame(
 jnResult jnaCreateFigureClip(const jnaCharacter* character, int which, double rate, jnaClip* clip, jnError* error)
 {
     *clip = (jnaClip){0};
-    if (which < 0 || which >= jna_figureClipCount) {
-        return jnFail(error, jn_badArgument, "clip %d of the figure: there are %d", which, jna_figureClipCount);
+    if (which < 0 || which >= jna_figureAllClips) {
+        return jnFail(error, jn_badArgument, "clip %d of the figure: there are %d", which, jna_figureAllClips);
     }
     if (!(rate >= 1 && rate <= 10000)) {
         return jnFail(error, jn_badArgument, "a clip at %g frames a second: 1 to 10000 will do", rate);
@@ -125,10 +130,24 @@ jnResult jnaCreateFigureClip(const jnaCharacter* character, int which, double ra
     }
     for (int frame = 0; frame < clip->frameCount; ++frame) {
         double time = info->looping ? info->duration * frame / steps : frame / rate;
-        Pose pose = info->build != NULL ? SampleTrack(&track, time) : jnaRunPose(time);
+        Pose pose = info->build != NULL ? SampleTrack(&track, time) : info->poseAt(time);
         double rotations[JOINT_COUNT][4], hips[3];
         jnaSolvePose(&pose, rotations, hips);
         StoreFrame(clip, character, frame, rotations, hips);
     }
     return jn_ok;
+}
+
+jnResult jnaRetargetFigureClip(const jnaCharacter* character, int which, double rate, jnaClip* clip, jnError* error)
+{
+    jnaSource source = {.path = JNA_FIGURE_SOURCE};
+    jnaRetargetDef def = {0};
+    jnResult result = jn_ok;
+    *clip = (jnaClip){0};
+    JN_TRY(jnaCreateFigure(&source.skeleton, error));
+    JN_TRY(jnaCreateFigureClip(&source.skeleton, which, rate, &source.clip, error));
+    JN_TRY(jnaRetarget(&source, &def, character, rate, clip, NULL, error));
+done:
+    jnaDestroySource(&source);
+    return result;
 }

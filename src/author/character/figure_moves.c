@@ -8,6 +8,7 @@
 enum { LEFT = 0, RIGHT = 1 };
 
 #define RUN_CYCLE (RUN_CYCLE_FRAMES / 30.0)
+#define WALK_CYCLE (WALK_CYCLE_FRAMES / 30.0)
 #define GRAVITY 9.81
 
 // Adds a key and hands out its pose, a copy of `base`, for changes.
@@ -284,8 +285,10 @@ void jnaBuildShadowBoxing(Track* track)
     AddGuard(track, 6.05, &guard, 0);
 }
 
-// One leg of the run over a cycle: phase, place along z, height, heel.
-static const double stride[][4] = {
+// One leg over a cycle: phase, place along z, height, heel.
+enum { STRIDE_KEYS = 8 };
+typedef double Stride[STRIDE_KEYS][4];
+static const Stride runStride = {
     {0.00, 0.26, 0.012, -8},  // touches down
     {0.06, 0.20, 0.000, 0},   //
     {0.20, -0.04, 0.000, 2},  // below the body
@@ -295,10 +298,19 @@ static const double stride[][4] = {
     {0.78, 0.26, 0.240, 22},  // knee in front
     {0.92, 0.34, 0.090, -4},  //
 };
-enum { STRIDE_KEYS = sizeof(stride) / sizeof(stride[0]) };
+static const Stride walkStride = {
+    {0.00, 0.33, 0.030, -16},  // the heel touches down
+    {0.08, 0.27, 0.006, -3},   //
+    {0.30, 0.06, 0.000, 0},    // below the body
+    {0.48, -0.13, 0.000, 20},  // the heel leaves the ground
+    {0.60, -0.27, 0.012, 46},  // pushes off
+    {0.72, -0.10, 0.085, 42},  //
+    {0.84, 0.20, 0.060, 6},    // swings through
+    {0.93, 0.345, 0.045, -15}, //
+};
 
-// One channel of the stride at a phase, as a closed curve.
-static double Stride(double phase, int channel)
+// One channel of a stride at a phase, as a closed curve.
+static double StrideAt(const Stride stride, double phase, int channel)
 {
     phase -= (double)(long)phase;
     int i = STRIDE_KEYS - 1;
@@ -347,14 +359,122 @@ Pose jnaRunPose(double time)
     pose.head[1] = 14 * Wave(phase + 0.10);
     for (int side = 0; side < 2; ++side) {
         double own = phase + (side == LEFT ? 0 : 0.5);
-        Set3(pose.foot[side], 0.135, Stride(own, 2), Stride(own, 1));
-        pose.footTurn[side][0] = Stride(own, 3);
+        Set3(pose.foot[side], 0.135, StrideAt(runStride, own, 2), StrideAt(runStride, own, 1));
+        pose.footTurn[side][0] = StrideAt(runStride, own, 3);
         // Arms swing against the legs: from beside the ribs to before the chest.
-        double swing = Wave(own + 0.62);
+        double swing = Wave(own + 0.12);
         Set3(pose.hand[side], 0.19 - 0.17 * swing, -0.38 + 0.22 * swing, 0.30 + 0.38 * swing);
         Set3(pose.elbow[side], 0.42, -0.45 - 0.45 * swing, -1);
     }
     return pose;
+}
+
+// On the spot, as on a treadmill, at about 1.3 m/s: one foot is always on the ground, and the hips are highest above
+// it.
+Pose jnaWalkPose(double time)
+{
+    double phase = time / WALK_CYCLE;
+    Pose pose = jnaStandingPose();
+    pose.hips[0] = 0.018 * Wave(phase + 0.22);
+    pose.hips[1] = -0.036 + 0.020 * Wave(2 * phase + 0.94);
+    double sway = -Wave(phase + 0.30), turn = Wave(phase);
+    pose.hipsTurn[0] = 3;
+    pose.hipsTurn[1] = 6 * turn;
+    pose.hipsTurn[2] = 3 * sway;
+    pose.spine[0] = 2;
+    pose.spine[1] = -13 * turn;
+    pose.spine[2] = -3 * sway;
+    pose.head[0] = -4;
+    pose.head[1] = 7 * turn;
+    for (int side = 0; side < 2; ++side) {
+        double own = phase + (side == LEFT ? 0 : 0.5);
+        Set3(pose.foot[side], 0.13, StrideAt(walkStride, own, 2), StrideAt(walkStride, own, 1));
+        pose.footTurn[side][0] = StrideAt(walkStride, own, 3);
+        // Arms hang and swing against the legs.
+        double swing = Wave(own);
+        Set3(pose.hand[side], 0.34 - 0.05 * swing, -0.89 + 0.04 * swing, 0.10 + 0.30 * swing);
+        Set3(pose.elbow[side], 0.45, -0.1, -1);
+    }
+    return pose;
+}
+
+// From foot to foot in a wide stance: the hips over one leg, the other foot lifted across, an arm up.
+static void AddSideStep(Track* track, double t, const Pose* stand, int side)
+{
+    double way = side == LEFT ? 1 : -1;
+    int other = 1 - side;
+    Pose* p = AddKey(track, t, stand);
+    Set3(p->hips, 0.090 * way, -0.075, 0.010);
+    p->hipsTurn[1] = 16 * way;
+    p->hipsTurn[2] = -6 * way;
+    p->spine[1] = -30 * way;
+    p->spine[2] = 16 * way;
+    p->head[1] = 10 * way;
+    Set3(p->foot[other], 0.10, 0.075, 0.16);
+    p->footTurn[other][0] = 24;
+    Set3(p->hand[other], 0.50, 0.80, 0.22);
+    Set3(p->elbow[other], 0.9, 0, -0.5);
+    Set3(p->hand[side], 0.60, -0.62, 0.40);
+    p = AddKey(track, t + 0.24, stand);
+    p->hips[1] = -0.100;
+    p->spine[0] = 6;
+    SetHands(p, 0.78, -0.42, 0.34);
+    SetElbows(p, 0.8, -0.3, -0.8);
+}
+
+// The hips draw a circle below a chest that stays where it is.
+static void AddHipCircle(Track* track, double t, const Pose* stand)
+{
+    static const double circle[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    for (int i = 0; i < 9; ++i) {
+        const double* at = circle[i % 4];
+        Pose* p = AddKey(track, t + 0.17 * i, stand);
+        Set3(p->hips, 0.075 * at[0], -0.085, 0.060 * at[1]);
+        p->hipsTurn[0] = -9 * at[1];
+        p->hipsTurn[2] = -9 * at[0];
+        p->spine[0] = 12 * at[1];
+        p->spine[2] = 14 * at[0];
+        SetHands(p, 0.72, -0.10, 0.42);
+        SetElbows(p, 0.8, -0.5, -0.5);
+    }
+}
+
+// A small hop on both feet, arms thrown up.
+static void AddHop(Track* track, double t, const Pose* stand)
+{
+    Pose* p = AddKey(track, t, stand);
+    p->hips[1] = -0.130;
+    p->spine[0] = 9;
+    SetHands(p, 0.62, -0.66, 0.30);
+    p = AddKey(track, t + 0.21, stand);
+    p->hips[1] = 0.035;
+    SetHands(p, 0.52, 0.78, 0.26);
+    SetElbows(p, 0.8, 0, -0.6);
+    SetFeet(p, 0.240, 0.050, 0.095, 30);
+    p = AddKey(track, t + 0.42, stand);
+    p->hips[1] = -0.115;
+    p->spine[0] = 7;
+    SetHands(p, 0.76, 0.05, 0.36);
+    SetElbows(p, 0.8, -0.4, -0.6);
+}
+
+void jnaBuildDance(Track* track)
+{
+    Pose stand = jnaStandingPose();
+    SetFeet(&stand, 0.240, 0, 0.095, 0);
+    stand.footTurn[LEFT][1] = stand.footTurn[RIGHT][1] = 10;
+    stand.hips[1] = -0.030;
+    AddKey(track, 0, &stand);
+    for (int i = 0; i < 4; ++i) {
+        AddSideStep(track, 0.34 + 0.50 * i, &stand, i % 2 == 0 ? LEFT : RIGHT);
+    }
+    AddHipCircle(track, 2.44, &stand);
+    for (int i = 0; i < 3; ++i) {
+        AddHop(track, 4.10 + 0.46 * i, &stand);
+    }
+    AddSideStep(track, 5.72, &stand, RIGHT);
+    AddKey(track, 6.40, &stand);
+    AddKey(track, 6.80, &stand);
 }
 
 // Down, arms back; then up onto the toes with the arms thrown forward.

@@ -34,15 +34,17 @@ typedef struct Track {
     Pose poses[MAX_KEYS];
 } Track;
 
-// Two steps of the run, in frames at 30 a second.
-enum { RUN_CYCLE_FRAMES = 22 };
+// Two steps of the run and of the walk, in frames at 30 a second.
+enum { RUN_CYCLE_FRAMES = 22, WALK_CYCLE_FRAMES = 33 };
 
-// The five motions. All but the run are tracks; the run is a formula that repeats.
+// The motions. Run and walk are formulas that repeat, the others are tracks.
 void jnaBuildJumpingJacks(Track* track);
 void jnaBuildCalisthenics(Track* track);
 void jnaBuildShadowBoxing(Track* track);
 void jnaBuildJumpAndLand(Track* track);
+void jnaBuildDance(Track* track);
 Pose jnaRunPose(double time);
+Pose jnaWalkPose(double time);
 
 // Tangent of a monotone cubic from the slopes and lengths on either side.
 static inline double Tangent(double before, double after, double beforeLength, double afterLength)

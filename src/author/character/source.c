@@ -19,11 +19,11 @@ static jnResult MakeFigure(double rate, jnaCharacter* character, jnaClipList* cl
     jnResult result = jn_ok;
     *clips = (jnaClipList){0};
     JN_TRY(jnaCreateFigure(character, error));
-    clips->clips = calloc(jna_figureClipCount, sizeof(*clips->clips));
+    clips->clips = calloc(jna_figureAllClips, sizeof(*clips->clips));
     if (clips->clips == NULL) {
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the built-in figure"));
     }
-    for (; clips->count < jna_figureClipCount; ++clips->count) {
+    for (; clips->count < jna_figureAllClips; ++clips->count) {
         JN_TRY(jnaCreateFigureClip(character, clips->count, rate, &clips->clips[clips->count], error));
     }
 done:
@@ -49,8 +49,13 @@ jnResult jnaOpenSource(const char* path, const jnaImportDef* def, jnaCharacter* 
 
 jnaRole jnaSourceRole(const char* source, int index)
 {
-    if (jnaIsFigure(source) && index < jna_figureClipCount) {
+    if (jnaIsFigure(source) && index < jna_figureAllClips) {
         return jnaFigureClipRole(index);
     }
     return index == 0 ? jna_train : jna_test;
+}
+
+bool jnaSource_KeepsBack(const char* source, int index)
+{
+    return jnaIsFigure(source) && index >= jna_figureClipCount;
 }

@@ -16,3 +16,6 @@ jnResult jnaOpenSource(const char* path, const jnaImportDef* def, jnaCharacter* 
 /// What a character's own clip is for until somebody says otherwise: the figure's clips know, of a file's the first is
 /// learned from.
 jnaRole jnaSourceRole(const char* source, int index);
+
+/// Whether a new workspace leaves out a character's own clip unless it is asked for by name.
+bool jnaSource_KeepsBack(const char* source, int index);

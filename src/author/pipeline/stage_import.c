@@ -426,7 +426,7 @@ static jnResult AddOwnClips(const jnaWorkspaceDef* def, Import* import, jnaClipL
     }
     for (int i = 0; i < list->count; ++i) {
         char name[JNA_NAME_LENGTH];
-        bool wanted = def->ownCount == 0;
+        bool wanted = def->ownCount == 0 && !jnaSource_KeepsBack(import->manifest.character, i);
         memcpy(name, list->clips[i].name, sizeof(name));
         for (int k = 0; k < def->ownCount; ++k) {
             wanted = wanted || strcmp(def->ownClips[k], name) == 0;
