@@ -81,6 +81,44 @@ static void PrintClips(const jnaSoftness* s)
     }
 }
 
+// Travel in the standard motions, frequency and damping of each region that moves at all.
+static void PrintMoves(const jnaSoftness* s)
+{
+    printf("As people move: peak-to-peak travel against the bones, in mm, that a tenth of the region's "
+           "vertices exceed,\nin a standard walk, run and drop from 30 cm; and the region's lowest frequency and its damping ratio\n");
+    printf("  region        walk    run   drop     Hz  ratio\n");
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        if (s->modes[r] < 0) {
+            continue;
+        }
+        printf("  %-10s", jnaRegionNames[r]);
+        for (int i = 0; i < JNA_STANDARD_MOVES; ++i) {
+            printf(" %6.1f", 1e3 * s->travel[i][r]);
+        }
+        printf("   %4.1f   %4.2f\n", s->hertz[r], s->ratio[r]);
+    }
+}
+
+static void PrintPeople(const jnaSoftness* s)
+{
+    static const char* const quantities[JNA_PEOPLE_QUANTITIES] = {"walk, mm", "run, mm", "drop, mm", "Hz", "ratio"};
+    const jnaPeopleMeasurement* list;
+    int count = jnaPeopleMeasurements(&list);
+    printf("Measured on people          people   here\n");
+    for (int i = 0; i < count; ++i) {
+        double own = jnaSoftness_Against(s, &list[i]);
+        bool length = list[i].quantity < jna_peopleHertz;
+        double unit = length ? 1e3 : 1;
+        char range[32];
+        int digits = length ? 0 : list[i].quantity == jna_peopleRatio ? 2 : 1;
+        snprintf(range, sizeof(range), "%.*f-%.*f", digits, unit * list[i].least, digits, unit * list[i].most);
+        if (own >= 0) {
+            printf("  %-8s %-9s %10s %6.*f   %s (%s)\n", jnaRegionNames[list[i].region], quantities[list[i].quantity], range,
+                digits, unit * own, list[i].of, list[i].source);
+        }
+    }
+}
+
 static void PrintPhysique(const jnaPhysique* physique)
 {
     jnaNotes notes = {0};
@@ -105,6 +143,10 @@ static void PrintAll(const jnaSoftness* s)
         printf("lips: %d pairs of vertices touch at rest, %.2f mm apart at most\n", s->lipPairs, 1e3 * s->lipsRest);
     } else {
         printf("lips: n/a, no lips touch at rest\n");
+    }
+    if (s->moved) {
+        PrintMoves(s);
+        PrintPeople(s);
     }
     PrintClips(s);
     for (int i = 0; i < s->warnings.count; ++i) {

@@ -62,7 +62,7 @@ static const jncUsage usage = {
         "dynamic\n"
         "the surface moves with the springs of WORKSPACE/character.jounce, which jounce build makes. The clips of the "
         "built-in\n"
-        "figure are jumping-jacks, calisthenics, shadow-boxing, run, jump-and-land, walk and dance.\n"
+        "figure are jumping-jacks, calisthenics, shadow-boxing, run, jump-and-land, walk, dance and drop.\n"
         "\n"
         "An output that ends in .gif shows the clip in motion: all of it, or from the first to the second --frame or "
         "--time.\n",

@@ -135,16 +135,29 @@ typedef struct jnBound {
     const float* rows;   // [blockCount][6][modeCount][16], at unit amplitude
 } jnBound;
 
-// The ratio of an element to its bound, from its rows: above 1 it is beyond. perLow: 1 / low. See morphs_bound.c.
-static inline float jnBoundRatio(const float d[JN_BOUND_ROWS], float perLow, float perHigh)
+// The ratio of an element to its bound, from its rows: above 1 it is beyond. low, high: of the bound. See morphs_bound.c.
+static inline float jnBoundRatio(const float d[JN_BOUND_ROWS], float low, float high)
 {
+    enum { DIRECTIONS = 16 };
+    const float r = 0.70710678f, p8 = 0.92387953f, q8 = 0.38268343f;
+    const float cosines[DIRECTIONS] = {1, p8, r, q8, 0, -q8, -r, -p8, -1, -p8, -r, -q8, 0, q8, r, p8};
+    const float sines[DIRECTIONS] = {0, q8, r, p8, 1, p8, r, q8, 0, -q8, -r, -p8, -1, -p8, -r, -q8};
     float a = d[0], u = d[1], v = d[2], c = d[3], p = d[4], q = d[5];
-    float half = 0.5f * (a - c), shear = 0.5f * (u + v);
-    float least = 0.5f * (a + c) - sqrtf(half * half + shear * shear);
-    float x = (1.0f + a) * (1.0f + a) + v * v + p * p, z = u * u + (1.0f + c) * (1.0f + c) + q * q;
-    float cross = (1.0f + a) * u + v * (1.0f + c) + p * q, middle = 0.5f * (x - z);
-    float largest = sqrtf(0.5f * (x + z) + sqrtf(middle * middle + cross * cross));
-    float folded = -least * perLow, stretched = (largest - 1.0f) * perHigh;
+    float x = a * a + v * v + p * p, z = u * u + c * c + q * q, cross = a * u + v * c + p * q; // D^T D
+    float mean = 0.5f * (a + c), half = 0.5f * (a - c), shear = 0.5f * (u + v);                // of E
+    float meanSquare = 0.5f * (x + z), halfSquare = 0.5f * (x - z);
+    float k = low * (2.0f - low), folded = 0.0f;
+    for (int i = 0; i < DIRECTIONS; ++i) {
+        float shorter = -(mean + half * cosines[i] + shear * sines[i]);
+        float square = meanSquare + halfSquare * cosines[i] + cross * sines[i];
+        float inside = shorter * shorter - k * square, root = sqrtf(inside > 0.0f ? inside : 0.0f);
+        folded = shorter + root > folded ? shorter + root : folded;
+    }
+    // Eigenvalues of (I + D)^T (I + D).
+    float middle = halfSquare + 2.0f * half, turned = cross + 2.0f * shear;
+    float largest = sqrtf(1.0f + meanSquare + 2.0f * mean + sqrtf(middle * middle + turned * turned));
+    float stretched = (largest - 1.0f) / high;
+    folded /= k;
     return folded > stretched ? folded : stretched;
 }
 

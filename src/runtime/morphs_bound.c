@@ -72,11 +72,11 @@ static float Measure(const jnMorphs* m, const jnBound* b, int block, const float
         .inputs = &y,
         .outputs = &out,
         .count = 1});
-    float most = 0.0f, perLow = 1.0f / b->low, perHigh = 1.0f / b->high;
+    float most = 0.0f;
     for (int i = 0; i < JN_LANES; ++i) { // apart from the largest, so that it can be done for several at once
         float s = scales[i];
         const float own[JN_BOUND_ROWS] = {s * d[0][i], s * d[1][i], s * d[2][i], s * d[3][i], s * d[4][i], s * d[5][i]};
-        ratios[i] = jnBoundRatio(own, perLow, perHigh);
+        ratios[i] = jnBoundRatio(own, b->low, b->high);
     }
     for (int i = 0; i < JN_LANES; ++i) {
         most = ratios[i] <= most ? most : ratios[i]; // what is not a number stays one

@@ -30,7 +30,7 @@ static inline Core MakeCore(int cells)
     v->regions = calloc((size_t)v->tetrahedronCount, 1);
     v->materials = malloc(sizeof(jnaMaterial));
     v->materialCount = 1;
-    v->materials[0] = (jnaMaterial){20000, 0.4, 1000};
+    v->materials[0] = (jnaMaterial){.young = 20000, .poisson = 0.4, .density = 1000};
     v->heldBy = malloc((size_t)v->nodeCount * sizeof(int32_t));
     v->holdStrength = calloc((size_t)v->nodeCount, sizeof(float));
     v->rowStarts = malloc(((size_t)v->nodeCount + 1) * sizeof(int32_t));

@@ -4,7 +4,7 @@
 
 #include "character/character.h"
 
-/// The clips, in order; also the index that jnaCreateFigureClip takes. The last two are kept back: a workspace has them only
+/// The clips, in order; also the index that jnaCreateFigureClip takes. The last three are kept back: a workspace has them only
 /// if its manifest names them, so that nothing is ever chosen by how they look or what they measure.
 typedef enum jnaFigureClip {
     jna_jumpingJacks,
@@ -15,6 +15,7 @@ typedef enum jnaFigureClip {
     jna_figureClipCount,
     jna_walk = jna_figureClipCount,
     jna_dance,
+    jna_drop,
     jna_figureAllClips,
 } jnaFigureClip;
 
@@ -22,7 +23,7 @@ typedef enum jnaFigureClip {
 /// Its joints have no rest rotation. Takes about a second on two cores. Destroy it with jnaDestroyCharacter.
 jnResult jnaCreateFigure(jnaCharacter* character, jnError* error);
 
-/// Name of a clip: "jumping-jacks", "calisthenics", "shadow-boxing", "run", "jump-and-land", "walk", "dance".
+/// Name of a clip: "jumping-jacks", "calisthenics", "shadow-boxing", "run", "jump-and-land", "walk", "dance", "drop".
 const char* jnaFigureClipName(int which);
 
 /// What a clip is for: the springs are fitted on the trained ones and judged on the others.

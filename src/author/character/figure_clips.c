@@ -34,6 +34,7 @@ static const ClipInfo clips[jna_figureAllClips] = {
     {"jump-and-land", jna_test, 3.0, false, jnaBuildJumpAndLand, NULL},
     {"walk", jna_test, WALK_CYCLES* WALK_CYCLE_FRAMES / 30.0, true, NULL, jnaWalkPose},
     {"dance", jna_test, 6.8, false, jnaBuildDance, NULL},
+    {"drop", jna_test, 3.2, false, jnaBuildDrop, NULL},
 };
 
 const char* jnaFigureClipName(int which)

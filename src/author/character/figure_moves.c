@@ -3,6 +3,7 @@
 
 #include "runtime/for_author.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LEFT = 0, RIGHT = 1 };
@@ -529,7 +530,7 @@ static void AddFlight(Track* track, const Pose* stand, double takeOff, double fl
 }
 
 // The knees take the fall, then the body rises a little too far and settles.
-static void AddLanding(Track* track, const Pose* ended, double landing)
+static void AddLanding(Track* track, const Pose* ended, double landing, double end)
 {
     Pose* p = AddKey(track, landing + 0.18, ended);
     Set3(p->hips, 0, -0.285, ended->hips[2] - 0.080);
@@ -546,7 +547,7 @@ static void AddLanding(Track* track, const Pose* ended, double landing)
     p = AddKey(track, landing + 0.98, ended);
     p->hips[1] = -0.040;
     AddKey(track, landing + 1.30, ended);
-    AddKey(track, 3.0, ended);
+    AddKey(track, end, ended);
 }
 
 void jnaBuildJumpAndLand(Track* track)
@@ -559,5 +560,25 @@ void jnaBuildJumpAndLand(Track* track)
     AddFlight(track, &stand, takeOff, flight, travel);
     ended.hips[2] += travel;
     SetFeet(&ended, 0.175, 0, 0.095 + travel, 0);
-    AddLanding(track, &ended, takeOff + flight);
+    AddLanding(track, &ended, takeOff + flight, 3.0);
+}
+
+// Off a step of 30 cm: the fall is free, the knees take it, and what is soft rings down in 1.5 s of standing.
+void jnaBuildDrop(Track* track)
+{
+    const double step = 0.30, leave = 0.20, fall = sqrt(2 * step / GRAVITY);
+    Pose stand = jnaStandingPose(), high = stand;
+    high.hips[1] += step;
+    SetFeet(&high, 0.155, step, 0.095, 0);
+    SetHands(&high, 0.42, -0.80, 0.20);
+    AddKey(track, 0, &high);
+    for (int i = 0; i <= 8; ++i) {
+        double u = (double)i / 8, fallen = step * u * u;
+        Pose* p = AddKey(track, leave + fall * u, &high);
+        p->hips[1] = step - fallen - 0.05 * u;
+        p->hipsTurn[0] = 8 * u;
+        p->spine[0] = 4 * u;
+        SetFeet(p, 0.155, step - fallen, 0.095, 30 * (1 - SmoothStep(0, 1, fabs(2 * u - 1))));
+    }
+    AddLanding(track, &stand, leave + fall, 3.2);
 }

@@ -43,6 +43,7 @@ void jnaBuildCalisthenics(Track* track);
 void jnaBuildShadowBoxing(Track* track);
 void jnaBuildJumpAndLand(Track* track);
 void jnaBuildDance(Track* track);
+void jnaBuildDrop(Track* track);
 Pose jnaRunPose(double time);
 Pose jnaWalkPose(double time);
 

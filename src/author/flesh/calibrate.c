@@ -65,24 +65,27 @@ static void ListRegions(const jnaMaterialsDef* def, const jnaPhysique* physique,
         regions[r] = (jnaRegionSetting){.region = (jnaRegion)r,
             .youngFactor = jnaPhysique_YoungFactor(physique, (jnaRegion)r),
             .densityFactor = -1,
-            .poisson = -1};
+            .poisson = -1,
+            .damping = jnaPhysique_Damping(physique, (jnaRegion)r)};
     }
     for (int i = 0; i < def->regionCount; ++i) {
         const jnaRegionSetting* own = &def->regions[i];
         double factor = own->youngFactor >= 0 ? own->youngFactor : regions[own->region].youngFactor;
+        double damping = own->damping >= 0 ? own->damping : regions[own->region].damping;
         fixed[own->region] = own->youngFactor >= 0;
         regions[own->region] = *own;
         regions[own->region].youngFactor = factor;
+        regions[own->region].damping = damping;
     }
 }
 
 static jnResult FindBody(
-    const jnaVolume* v, const jnaCharacter* c, jnaBodyBuild build, jnaPhysique* physique, jnError* error)
+    const jnaVolume* v, const jnaCharacter* c, const jnaBodyDef* body, jnaPhysique* physique, jnError* error)
 {
     jnaAnatomy anatomy = {0};
     jnResult result = jn_ok;
     JN_TRY(jnaFindAnatomy(c, v, &anatomy, error));
-    JN_TRY(jnaFindPhysique(v, c, &anatomy, build, physique, NULL, error));
+    JN_TRY(jnaFindPhysique(v, c, &anatomy, body, physique, NULL, error));
 done:
     jnaDestroyAnatomy(&anatomy);
     return result;
@@ -105,7 +108,7 @@ static jnResult Correct(jnaVolume* v, const jnaCharacter* c, const jnaMaterialsD
     // Another stiffness in general is wanted softer or harder than a body.
     double stretch = jnaDefaultMaterialsDef().young / def->young;
     *changed = false;
-    JN_PASS(jnaMeasureSag(v, c, def->build, 1, &sag, error));
+    JN_PASS(jnaMeasureSag(v, c, &def->body, 1, &sag, error));
     for (int r = 0; r < JNA_REGIONS; ++r) {
         jnaRegionSetting* region = &def->regions[r];
         if (!fixed[r]) { // else as the manifest has it, whatever that is
@@ -127,7 +130,7 @@ jnResult jnaVolume_CalibrateMaterials(
     jnaPhysique physique = {0};
     bool fixed[JNA_REGIONS] = {false}, again = own.calibrate;
     double physical[JNA_REGIONS];
-    JN_PASS(FindBody(v, c, own.build, &physique, error));
+    JN_PASS(FindBody(v, c, &own.body, &physique, error));
     jnaPhysique_Tell(&physique, notes);
     ListRegions(&own, &physique, regions, fixed);
     for (int r = 0; r < JNA_REGIONS; ++r) {

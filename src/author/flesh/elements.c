@@ -22,7 +22,7 @@ const jnaElementKernels* jnaChooseElementKernels(void)
     return &jnaElementKernelsBaseline;
 }
 
-_Static_assert(sizeof(jnaElementBlock) % 64 == 0, "aligned_alloc wants a multiple of the alignment");
+_Static_assert(sizeof(jnaElementBlock) % 64 == 0, "aligned_alloc needs a multiple of the alignment");
 
 typedef struct Place {
     int32_t lowest, patch;
@@ -52,6 +52,7 @@ static void FillLane(const jnaElementsDef* def, int t, jnaElementBlock* block, i
     }
     block->shear[lane] = volume * def->shear[t];
     block->volumetric[lane] = volume * def->volumetric[t];
+    block->stiffening[lane] = def->stiffening != NULL ? block->shear[lane] * def->stiffening[t] : 0;
     block->guard[lane] = JNA_GUARD_FACTOR * block->volumetric[lane];
     for (int c = 0; c < 4; ++c) {
         block->corners[c][lane] = Number(def, corners[c]);
@@ -61,6 +62,7 @@ static void FillLane(const jnaElementsDef* def, int t, jnaElementBlock* block, i
 static void FillBlock(const jnaElementsDef* def, const jnaPatch* patch, jnaElementBlock* block)
 {
     double sum = 0;
+    block->damping = def->damping != NULL ? def->damping[patch->tetrahedra[0]] : 1;
     for (int lane = 0; lane < patch->count; ++lane) {
         FillLane(def, patch->tetrahedra[lane], block, lane);
         sum += block->volumetric[lane];
@@ -124,12 +126,16 @@ jnResult jnaCreateVolumeElements(const jnaVolume* v, const int32_t* numbers, jna
     jnaArena arena = {0};
     double* shear = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(double));
     double* volumetric = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(double));
+    double* damping = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(double));
+    double* stiffening = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(double));
     jnResult result = jn_ok;
     JN_TRY(jnaArena_Check(&arena, "tetrahedra", error));
     for (int t = 0; t < v->tetrahedronCount; ++t) {
-        const jnaMaterial* m = &v->materials[v->regions[t]];
+        const jnaMaterial* m = jnaVolume_Material(v, t);
         shear[t] = m->young / (2 * (1 + m->poisson));
         volumetric[t] = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
+        damping[t] = 1 + m->extraDamping;
+        stiffening[t] = m->stiffening;
     }
     const jnaElementsDef def = {.nodeCount = v->nodeCount,
         .nodes = v->nodes,
@@ -138,7 +144,9 @@ jnResult jnaCreateVolumeElements(const jnaVolume* v, const int32_t* numbers, jna
         .numbers = numbers,
         .kinds = v->regions,
         .shear = shear,
-        .volumetric = volumetric};
+        .volumetric = volumetric,
+        .damping = damping,
+        .stiffening = stiffening};
     JN_TRY(jnaCreateElements(&def, elements, error));
 done:
     jnaReleaseArena(&arena);

@@ -5,9 +5,12 @@
 // every tetrahedron, a change of volume by the patch. Energy of a patch (stable neo-Hookean without the logarithm),
 // sums over its tetrahedra e of volume V, and the stress that follows from it:
 //
-//   E   = sum V mu (1/2 (I_C - 3) - (J - 1) + 1/2 (J - 1)^2) + 1/2 s^2         I_C = |F|^2, J = det F
+//   E   = sum V mu (1/2 D + b/4 D^2 + 1/2 (J - 1)^2) + 1/2 s^2      D = max(|F|^2 - 3 - 2 (J - 1), 0), J = det F
 //   s   = sum w (J - 1),   w = V lambda / sqrt(sum V lambda)
-//   P_e = V mu F + (V mu (J - 2) + w s) cof F
+//   P_e = V mu (1 + b D) F + (V mu (J - 2 - b D) + w s) cof F
+//
+// Soft tissue stiffens as it is stretched; b says how much. In simple shear by g the stress is mu g (1 + b g^2). The distortion
+// D is of second order near rest, so b changes nothing of small motion.
 //
 // A tetrahedron that has lost half of its volume also resists by itself, V k lambda/2 (J0 - J)^2 where J < J0: a patch
 // can keep its volume with a tetrahedron turned inside out in it, which the part with mu alone did not prevent often
@@ -37,11 +40,13 @@ enum { JNA_ELEMENT_LANES = JNA_PATCH_SIZE };
 
 // A patch of up to four tetrahedra. Lanes that are left over weigh nothing and have their first neighbour's corners.
 typedef struct jnaElementBlock {
-    double inverse[9][JNA_ELEMENT_LANES]; // inverse of the rest edges, rows: gradients of the hats of corners 1 to 3
+    _Alignas(64) double inverse[9][JNA_ELEMENT_LANES]; // inverse of the rest edges, rows: gradients of the hats of corners 1 to 3
     double shear[JNA_ELEMENT_LANES];      // V mu
     double volumetric[JNA_ELEMENT_LANES]; // w = V lambda / sqrt(sum of V lambda over the lanes), or 0
     double guard[JNA_ELEMENT_LANES];      // V k lambda
+    double stiffening[JNA_ELEMENT_LANES]; // V mu b
     int32_t corners[4][JNA_ELEMENT_LANES];
+    double damping; // times that of the pass
 } jnaElementBlock;
 
 typedef struct jnaElements {
@@ -60,7 +65,7 @@ typedef struct jnaElementPass {
     double* gradient;                // [nodes][4], of the energy
     double* absolute;                // [nodes][4], sums of the absolute parts of the gradient; NULL: not wanted
     const jnaElementStrain* strains; // [blockCount]; NULL: no damping
-    double damping;                  // b / h, of no unit
+    double damping;                  // b / h, of no unit; times each patch's own
     double energy;                   // out
     int invertedCount;               // out
 } jnaElementPass;
@@ -85,6 +90,8 @@ typedef struct jnaElementsDef {
     const uint8_t* kinds;      // [count], material, see jnaPatchesDef; NULL: all the same
     const double* shear;       // [count], Lame's mu, Pa
     const double* volumetric;  // [count], Lame's lambda, Pa, not negative
+    const double* damping;     // [count], times that of a pass; alike in all of a kind. NULL: 1
+    const double* stiffening;  // [count], b. NULL: 0
 } jnaElementsDef;
 
 // Patches are sorted by their lowest number, so that a pass walks through the vectors.

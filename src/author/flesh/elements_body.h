@@ -146,18 +146,25 @@ static inline void RunForces(jnaElementPass* pass, bool absolute, bool damped)
         Lanes lack = JNA_GUARD_VOLUME - j;
         lack = (Lanes)((LaneMask)lack & (LaneMask)(lack > 0.0));
         Lanes guard = LoadLanes(block->guard) * lack;
-        Lanes pressure = shear * growth - shear + shared - guard;
         for (int r = 0; r < 3; ++r) {
             for (int c = 0; c < 3; ++c) {
                 square += f[r][c] * f[r][c];
-                stress[r][c] = shear * f[r][c] + pressure * cofactor[r][c];
             }
         }
-        energy +=
-            0.5 * shear * (square - 3.0) - shear * growth + 0.5 * ((shear * growth + shared) * growth + guard * lack);
+        Lanes distortion = square - 3.0 - 2.0 * growth;
+        distortion = (Lanes)((LaneMask)distortion & (LaneMask)(distortion > 0.0));
+        Lanes added = LoadLanes(block->stiffening) * distortion, stiff = shear + added;
+        Lanes pressure = shear * growth - stiff + shared - guard;
+        for (int r = 0; r < 3; ++r) {
+            for (int c = 0; c < 3; ++c) {
+                stress[r][c] = stiff * f[r][c] + pressure * cofactor[r][c];
+            }
+        }
+        energy += 0.5 * shear * (square - 3.0) - shear * growth + 0.25 * added * distortion +
+                  0.5 * ((shear * growth + shared) * growth + guard * lack);
         inverted += (LaneMask)(j <= 0.0) & (LaneMask)(shear > 0.0);
         if (damped) {
-            energy += AddDamping(f, &pass->strains[n], shear, volumetric, pass->damping, stress);
+            energy += AddDamping(f, &pass->strains[n], shear, volumetric, pass->damping * block->damping, stress);
         }
         Lanes first[4] = {none, none, none, none};
         for (int k = 0; k < 3; ++k) {

@@ -34,10 +34,12 @@ static jnResult CheckMatter(const jnaVolume* v, jnError* error)
     for (int i = 0; i < v->materialCount; ++i) {
         const jnaMaterial* m = &v->materials[i];
         if (!(m->young > 0 && m->young < HUGE_VAL && m->poisson >= 0 && m->poisson < 0.5 && m->density > 0 &&
-                m->density < HUGE_VAL)) {
+                m->density < HUGE_VAL && m->extraDamping >= -1 && m->extraDamping < HUGE_VAL && m->stiffening >= 0 &&
+                m->stiffening < HUGE_VAL)) {
             return jnFail(error, jn_badData,
-                "material %d: Young's modulus %g and density %g must be above 0, Poisson's ratio %g in [0, 0.5)", i,
-                m->young, m->density, m->poisson);
+                "material %d: Young's modulus %g and density %g must be above 0, Poisson's ratio %g in [0, 0.5), extra "
+                "damping %g at least -1, stiffening %g at least 0",
+                i, m->young, m->density, m->poisson, m->extraDamping, m->stiffening);
         }
     }
     for (int t = 0; t < v->tetrahedronCount; ++t) {
@@ -89,17 +91,12 @@ static jnResult Check(const jnaFleshDef* def, jnError* error)
     return CheckMatter(v, error);
 }
 
-static const jnaMaterial* MaterialOf(const jnaVolume* v, int t)
-{
-    return &v->materials[v->regions[t]];
-}
-
 // Masses by node, 2 mu + lambda by tetrahedron, and what energies and forces are measured against.
 static void FillMatter(const jnaVolume* v, double* mass, jnaFlesh* f)
 {
     double square = 0;
     for (int t = 0; t < v->tetrahedronCount; ++t) {
-        const jnaMaterial* material = MaterialOf(v, t);
+        const jnaMaterial* material = jnaVolume_Material(v, t);
         const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
         double gradients[4][3], volume = jnaHatGradients(v->nodes, corners, gradients);
         double mu = material->young / (2 * (1 + material->poisson));

@@ -88,7 +88,7 @@ done:
 static void FillLocal(const jnaFlesh* flesh, int t, const double* positions, double scale, double local[10])
 {
     const jnaVolume* v = flesh->def.volume;
-    const jnaMaterial* m = &v->materials[v->regions[t]];
+    const jnaMaterial* m = jnaVolume_Material(v, t);
     const int32_t* corners = v->tetrahedra + 4 * (size_t)t;
     double gradients[4][3], faces[4][3], edges[3][3], volume = jnaHatGradients(v->nodes, corners, gradients);
     const double* origin = positions + 4 * (size_t)flesh->places[corners[0]];
@@ -125,7 +125,8 @@ jnResult jnaFreshenFactor(jnaFleshSolver* solver, jnaFleshProblem* problem, jnEr
     }
     FreshFactor* f = solver->fresh;
     for (int t = 0; t < flesh->def.volume->tetrahedronCount; ++t) {
-        FillLocal(flesh, t, solver->x, 1 + problem->damping, f->locals[t]);
+        FillLocal(flesh, t, solver->x, 1 + problem->damping * (1 + jnaVolume_Material(flesh->def.volume, t)->extraDamping),
+            f->locals[t]);
     }
     jnaSumContactStiffness(problem, solver->contactStiffness);
     for (int n = 0; n < flesh->nodeCount; ++n) {

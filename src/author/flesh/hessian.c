@@ -147,14 +147,24 @@ static void Dyad(double u[3][3], int i, double v[3][3], int k, double scale, dou
     }
 }
 
-static void ProjectedHessian(double shear, double bulk, double pressure, const double f[9], double hessian[9][9])
+// What a tetrahedron's own part is made of.
+typedef struct Own {
+    double shear;    // V mu (1 + b D)
+    double added;    // 2 V mu b, or 0 where D is
+    double bulk;     // b of the equations above
+    double pressure; // c
+} Own;
+
+static void ProjectedHessian(const Own* own, const double f[9], double hessian[9][9])
 {
-    double u[3][3], v[3][3], s[3], block[3][3], axes[3][3];
+    double u[3][3], v[3][3], s[3], block[3][3], axes[3][3], shear = own->shear, bulk = own->bulk, pressure = own->pressure;
     Decompose(f, u, s, v);
     for (int k = 0; k < 3; ++k) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
-        block[k][k] = shear + bulk * s[i] * s[i] * s[j] * s[j];
-        block[i][j] = block[j][i] = bulk * s[i] * s[j] * s[k] * s[k] + pressure * s[k];
+        double distorts = s[k] - s[i] * s[j];
+        block[k][k] = shear + bulk * s[i] * s[i] * s[j] * s[j] + own->added * distorts * distorts;
+        block[i][j] = block[j][i] = bulk * s[i] * s[j] * s[k] * s[k] + pressure * s[k] +
+                                    own->added * (s[i] - s[j] * s[k]) * (s[j] - s[i] * s[k]);
         double sheared[9] = {0}, turned[9] = {0};
         Dyad(u, i, v, j, sqrt(0.5), sheared);
         Dyad(u, j, v, i, sqrt(0.5), sheared);
@@ -186,14 +196,16 @@ static double Cofactor(const double f[9], double cofactor[9])
     return f[0] * cofactor[0] + f[3] * cofactor[3] + f[6] * cofactor[6];
 }
 
-static void PlainHessian(double shear, double bulk, double pressure, const double f[9], double hessian[9][9])
+static void PlainHessian(const Own* own, const double f[9], double hessian[9][9])
 {
-    double cofactor[9];
+    double cofactor[9], distorts[9];
     Cofactor(f, cofactor);
-    AddDyad(bulk, cofactor, hessian);
+    AddDyad(own->bulk, cofactor, hessian);
     for (int i = 0; i < 9; ++i) {
-        hessian[i][i] += shear;
+        hessian[i][i] += own->shear;
+        distorts[i] = f[i] - cofactor[i];
     }
+    AddDyad(own->added, distorts, hessian);
     // d cof_rc / dF_ik = eps_rim eps_ckn F_mn
     for (int r = 0; r < 3; ++r) {
         for (int i = 0; i < 3; ++i) {
@@ -205,12 +217,21 @@ static void PlainHessian(double shear, double bulk, double pressure, const doubl
                 for (int k = 0; k < 3; ++k) {
                     if (c != k) {
                         int n = 3 - c - k, sign = signRow * ((k == (c + 1) % 3) ? 1 : -1);
-                        hessian[3 * r + c][3 * i + k] += pressure * sign * f[3 * m + n];
+                        hessian[3 * r + c][3 * i + k] += own->pressure * sign * f[3 * m + n];
                     }
                 }
             }
         }
     }
+}
+
+static double SumOfSquares(const double f[9])
+{
+    double sum = 0;
+    for (int i = 0; i < 9; ++i) {
+        sum += f[i] * f[i];
+    }
+    return sum;
 }
 
 static void Hats(const jnaElementBlock* block, int lane, double hats[4][3])
@@ -285,9 +306,12 @@ int jnaPatchHessian(const jnaElementBlock* block, const double* positions, bool 
         }
         Hats(block, lane, hats);
         double guard = block->guard[lane], lack = fmax(JNA_GUARD_VOLUME - 1 - growth[lane], 0);
-        double pressure = shear * (growth[lane] - 1) + weight * sum - guard * lack;
-        double bulk = shear + (lack > 0 ? guard : 0);
-        (project ? ProjectedHessian : PlainHessian)(shear, bulk, pressure, f[lane], byStrain);
+        double distortion = fmax(SumOfSquares(f[lane]) - 3 - 2 * growth[lane], 0), stiffens = block->stiffening[lane];
+        const Own own = {.shear = shear + stiffens * distortion,
+            .added = distortion > 0 ? 2 * stiffens : 0,
+            .bulk = shear + (lack > 0 ? guard : 0),
+            .pressure = shear * (growth[lane] - 1) - stiffens * distortion + weight * sum - guard * lack};
+        (project ? ProjectedHessian : PlainHessian)(&own, f[lane], byStrain);
         AddElement(byStrain, hats, corners[lane], hessian);
         for (int i = 0; i < 12; ++i) {
             slope[3 * corners[lane][i / 3] + i % 3] += weight * jnaDot(cofactor[lane] + 3 * (i % 3), hats[i / 3]);

@@ -81,7 +81,7 @@ static jnResult MakeRest(const jnaCharacter* c, jnaClip* clip, jnError* error)
 }
 
 jnResult jnaMeasureSag(
-    const jnaVolume* volume, const jnaCharacter* character, jnaBodyBuild build, int axes, jnaSag* sag, jnError* error)
+    const jnaVolume* volume, const jnaCharacter* character, const jnaBodyDef* body, int axes, jnaSag* sag, jnError* error)
 {
     *sag = (jnaSag){.vertexCount = character->vertexCount, .axes = axes, .converged = true};
     jnaAnatomy anatomy = {0};
@@ -98,7 +98,7 @@ jnResult jnaMeasureSag(
     JN_TRY(jnaFindAnatomy(character, volume, &anatomy, error));
     JN_TRY(MakeRest(character, &rest.clip, error));
     jnaAnatomy_SkinRegions(&anatomy, character, sag->regions);
-    JN_TRY(jnaFindPhysique(volume, character, &anatomy, build, &sag->physique, sag->depths, error));
+    JN_TRY(jnaFindPhysique(volume, character, &anatomy, body, &sag->physique, sag->depths, error));
     for (int v = 0; v < character->vertexCount; ++v) { // rigid pieces and sheets say nothing about flesh
         sag->depths[v] = jnaVolume_Kind(volume, v) > jna_skinClothed ? 0 : sag->depths[v];
     }

@@ -33,10 +33,10 @@ typedef struct jnaSag {
 void jnaDestroySag(jnaSag* sag);
 
 /// Solves the rest pose under gravity, without contact. The volume needs weights, bones and materials. axes: 1 for -Y
-/// alone, 3 for all. build: what the manifest says of the body; auto for what its shape says. About a second an axis
+/// alone, 3 for all. body: what the manifest says of it. About a second an axis
 /// for 22,000 nodes.
 jnResult jnaMeasureSag(
-    const jnaVolume* volume, const jnaCharacter* character, jnaBodyBuild build, int axes, jnaSag* sag, jnError* error);
+    const jnaVolume* volume, const jnaCharacter* character, const jnaBodyDef* body, int axes, jnaSag* sag, jnError* error);
 
 /// Fills the materials as the body's physique has them. Calibration then corrects what the mesh falsifies: a region
 /// whose free skin does not sag as its layers should is scaled, by a factor of three at most. A region that is mostly

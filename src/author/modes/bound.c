@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATES = 32, MOST_ROUNDS = 192, QUIET_ROUNDS = 24, MARGIN_ROUNDS = 64, CHUNK = 256, NO_CORNER = -1 };
+enum { STATES = 32, MOST_ROUNDS = 400, QUIET_ROUNDS = 64, MARGIN_ROUNDS = 64, CHUNK = 256, NO_CORNER = -1 };
 // An acceleration of the whole body, m/s^2.
 #define LIVELY 9.80665
 // The shortest amplitude that is looked at, metres.
@@ -25,7 +25,7 @@ enum { STATES = 32, MOST_ROUNDS = 192, QUIET_ROUNDS = 24, MARGIN_ROUNDS = 64, CH
 // A state is first made so many times as large as the limits allow.
 #define EXAGGERATION 3.0F
 // How far beyond its bound an element that is not chosen may be, stretched or displaced.
-#define SLACK_STRETCH 1.12F
+#define SLACK_STRETCH 1.04F
 #define SLACK_LIMIT 1.05F
 // Triangles that are smaller than this have no direction, m^2.
 #define SMALLEST_AREA 1e-10
@@ -249,7 +249,7 @@ static float RatioOf(const Search* s, const Element* e, size_t state)
         corners[2][a] -= corners[0][a];
     }
     jnaElement_Rows((const float(*)[3])e->axes, e->inverse, corners[1], corners[2], rows);
-    return jnBoundRatio(rows, 1 / JNA_BOUND_LOW, 1 / JNA_BOUND_HIGH);
+    return jnBoundRatio(rows, JNA_BOUND_LOW, JNA_BOUND_HIGH);
 }
 
 // The worst triangle and the worst vertex of every state: best and bestElement of chunk 0.

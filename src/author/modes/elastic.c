@@ -29,6 +29,7 @@ struct jnaElastic {
     double totalMass; // kg
     jnaNodePattern pattern;
     double* entries; // [pattern][3][3], stiffness over all nodes
+    double* damped;  // the same, what is damped beyond the flesh in general
     cholmod_common common;
     bool started;
     cholmod_sparse* matrix; // free system, lower triangle
@@ -107,13 +108,17 @@ static jnResult Check(const jnaVolume* v, jnError* error)
     return jn_ok;
 }
 
-static void AddPatch(jnaElastic* e, const int* places, int nodeCount, double local[JNA_PATCH_ROWS][JNA_PATCH_ROWS])
+// extra: of the patch's stiffness, what is damped beyond the flesh in general.
+static void AddPatch(
+    jnaElastic* e, const int* places, int nodeCount, double local[JNA_PATCH_ROWS][JNA_PATCH_ROWS], double extra)
 {
     for (int i = 0; i < nodeCount; ++i) {
         for (int k = 0; k < nodeCount; ++k) {
-            double* block = e->entries + 9 * (size_t)places[JNA_PATCH_NODES * i + k];
+            size_t at = 9 * (size_t)places[JNA_PATCH_NODES * i + k];
             for (int a = 0; a < 9; ++a) {
-                block[a] += local[3 * i + a / 3][3 * k + a % 3];
+                double value = local[3 * i + a / 3][3 * k + a % 3];
+                e->entries[at + (size_t)a] += value;
+                e->damped[at + (size_t)a] += extra * value;
             }
         }
     }
@@ -139,7 +144,8 @@ static void Assemble(jnaElastic* e, const jnaVolume* v, const jnaElements* eleme
         int32_t nodes[JNA_PATCH_NODES];
         double local[JNA_PATCH_ROWS][JNA_PATCH_ROWS];
         int count = jnaPatchHessian(&elements->blocks[b], positions, false, nodes, local);
-        AddPatch(e, e->pattern.places + JNA_PATCH_NODES * JNA_PATCH_NODES * (size_t)b, count, local);
+        AddPatch(e, e->pattern.places + JNA_PATCH_NODES * JNA_PATCH_NODES * (size_t)b, count, local,
+            elements->blocks[b].damping - 1);
     }
     for (int n = 0; n < v->nodeCount; ++n) {
         bool held = v->heldBy != NULL && v->heldBy[n] >= 0;
@@ -277,8 +283,10 @@ static jnResult Prepare(jnaElastic* e, const jnaVolume* v, const double* nodes, 
     JN_TRY(jnaArena_Check(&arena, "the stiffness of flesh", error));
     JN_TRY(jnaCreateVolumeElements(v, NULL, &elements, error));
     bool good = FindPattern(&elements, v->nodeCount, &e->pattern);
-    e->entries = good ? jnaArena_Take(&e->arena, e->pattern.rowStarts[v->nodeCount], 9 * sizeof(double)) : NULL;
-    JN_TRY(e->entries != NULL && !e->arena.failed
+    int64_t blocks = good ? e->pattern.rowStarts[v->nodeCount] : 0;
+    e->entries = jnaArena_Take(&e->arena, blocks, 9 * sizeof(double));
+    e->damped = jnaArena_Take(&e->arena, blocks, 9 * sizeof(double));
+    JN_TRY(good && !e->arena.failed
                ? jn_ok
                : jnFail(error, jn_outOfMemory, "out of memory for the flesh of %d nodes", v->nodeCount));
     for (size_t i = 0; i < 3 * (size_t)v->nodeCount; ++i) {
@@ -342,18 +350,35 @@ jnResult jnaElastic_Solve(jnaElastic* e, double* values, jnError* error)
     return jn_ok;
 }
 
+// One node's row of a matrix over all nodes times values of the free ones.
+static void ApplyRow(const jnaElastic* e, const double* entries, int node, const double* values, double sum[3])
+{
+    memset(sum, 0, 3 * sizeof(double));
+    for (int i = e->pattern.rowStarts[node]; i < e->pattern.rowStarts[node + 1]; ++i) {
+        int other = e->freeIndex[e->pattern.columns[i]];
+        const double *block = entries + 9 * (size_t)i, *x = values + 3 * (size_t)(other > 0 ? other : 0);
+        for (int a = 0; other >= 0 && a < 3; ++a) {
+            sum[a] += block[3 * a] * x[0] + block[3 * a + 1] * x[1] + block[3 * a + 2] * x[2];
+        }
+    }
+}
+
 void jnaElastic_Apply(const jnaElastic* e, const double* values, double* result)
 {
     for (int f = 0; f < e->freeCount; ++f) {
-        int n = e->freeNodes[f];
-        double sum[3] = {0};
-        for (int i = e->pattern.rowStarts[n]; i < e->pattern.rowStarts[n + 1]; ++i) {
-            int other = e->freeIndex[e->pattern.columns[i]];
-            const double *block = e->entries + 9 * (size_t)i, *x = values + 3 * (size_t)(other > 0 ? other : 0);
-            for (int a = 0; other >= 0 && a < 3; ++a) {
-                sum[a] += block[3 * a] * x[0] + block[3 * a + 1] * x[1] + block[3 * a + 2] * x[2];
-            }
-        }
-        memcpy(result + 3 * (size_t)f, sum, sizeof(sum));
+        ApplyRow(e, e->entries, e->freeNodes[f], values, result + 3 * (size_t)f);
     }
+}
+
+double jnaElastic_Damping(const jnaElastic* e, const double* values)
+{
+    double whole = 0, extra = 0, row[3];
+    for (int f = 0; f < e->freeCount; ++f) {
+        const double* x = values + 3 * (size_t)f;
+        ApplyRow(e, e->entries, e->freeNodes[f], values, row);
+        whole += jnaDot(x, row);
+        ApplyRow(e, e->damped, e->freeNodes[f], values, row);
+        extra += jnaDot(x, row);
+    }
+    return whole > 0 ? fmax(1 + extra / whole, 0) : 1;
 }

@@ -29,11 +29,6 @@
 // pair of modes differ by less than this.
 #define MIRROR_TOLERANCE 0.05
 #define PAIR_TOLERANCE 0.08
-// Tense muscle damps more than fat: flesh of the first Young's modulus, Pa, damps as the def says, flesh of the
-// second or more MUSCLE_DAMPS times as much.
-#define SOFT_YOUNG 30000.0
-#define MUSCLE_YOUNG 45000.0
-#define MUSCLE_DAMPS 2.0
 // Tie of the skin to the Laplace equation, in metres: a hundred thousand times the equation's own entries.
 #define TIE 1e3
 
@@ -154,33 +149,6 @@ static void Locate(const jnaVolume* v, const jnaNodeModes* f, int mode, double* 
     }
     m->joints[mode] = best;
     m->massShare[mode] = fourths > 0 ? squares * squares / fourths / f->totalMass : 0;
-}
-
-// How much more than soft flesh each node damps, 1 to MUSCLE_DAMPS, the mean of its tetrahedra. factors: [nodeCount],
-// counts: [nodeCount], scratch, both of zeros.
-static void FindDamping(const jnaVolume* v, double* factors, double* counts)
-{
-    for (int i = 0; i < 4 * v->tetrahedronCount; ++i) {
-        double young = v->materials[v->regions[i / 4]].young;
-        double part = log(fmax(young, SOFT_YOUNG) / SOFT_YOUNG) / log(MUSCLE_YOUNG / SOFT_YOUNG);
-        factors[v->tetrahedra[i]] += 1 + (MUSCLE_DAMPS - 1) * fmin(part, 1);
-        counts[v->tetrahedra[i]] += 1;
-    }
-    for (int n = 0; n < v->nodeCount; ++n) {
-        factors[n] = counts[n] > 0 ? factors[n] / counts[n] : 1;
-    }
-}
-
-// The same of a mode: the mean by the kinetic energy of its nodes.
-static double ModeDamping(const jnaVolume* v, const jnaNodeModes* f, int mode, const double* factors)
-{
-    double sum = 0, whole = 0;
-    for (int n = 0; n < v->nodeCount; ++n) {
-        const double* at = At(f, mode, n);
-        sum += f->masses[n] * jnaDot(at, at) * factors[n];
-        whole += f->masses[n] * jnaDot(at, at);
-    }
-    return whole > 0 ? sum / whole : 1;
 }
 
 // Projections of all modes by the Laplace equation, [count][vertexCount][3], times the scale of each. What is carried
@@ -340,7 +308,6 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
     jnaArena arena = {0};
     double* scales = jnaArena_Take(&arena, f->count, sizeof(double));
     double* shares = jnaArena_Take(&arena, v->jointCount, sizeof(double));
-    double* factors = jnaArena_Take(&arena, v->nodeCount, 2 * sizeof(double));
     float* jointPlaces = jnaArena_Take(&arena, c->jointCount, 12 * sizeof(float));
     Scratch scratch = {.values = jnaArena_Take(&arena, v->nodeCount, 3 * sizeof(double)),
         .gradients = jnaArena_Take(&arena, v->nodeCount, JNA_GRADIENT * sizeof(double)),
@@ -354,13 +321,12 @@ static jnResult Bring(const jnaVolume* v, const jnaCharacter* c, const jnaModesD
         Locate(v, f, k, shares, m);
     }
     FindJointPlaces(c, jointPlaces);
-    FindDamping(v, factors, factors + v->nodeCount);
     m->modeCount = KeepCount(f, def, c, m->joints, jointPlaces);
     for (int k = 0; k < m->modeCount; ++k) {
         scales[k] = FillShape(v, f, k, &scratch, m->shapes + 3 * (size_t)k * (size_t)v->vertexCount);
         m->stiffness[k] = f->omega2[k];
-        m->damping[k] = ModeDamping(v, f, k, factors) * (def->ratio > 0 ? 2 * def->ratio * sqrt(f->omega2[k])
-                                                                        : def->drag + def->damping * f->omega2[k]);
+        m->damping[k] = def->ratio > 0 ? 2 * def->ratio * f->damping[k] * sqrt(f->omega2[k])
+                                       : def->drag + def->damping * f->damping[k] * f->omega2[k];
         m->limits[k] = def->speed * sqrt(f->omega2[k]);
         m->masses[k] = 1 / (scales[k] * scales[k]);
     }
@@ -460,6 +426,7 @@ static jnResult FindHeld(const jnaVolume* v, const jnaCharacter* c, const jnaMod
         .masses = jnaElastic_Masses(elastic),
         .totalMass = jnaElastic_TotalMass(elastic),
         .omega2 = jnaArena_Take(&arena, asked, sizeof(double)),
+        .damping = jnaArena_Take(&arena, asked, sizeof(double)),
         .shapes = jnaArena_Take(&arena, asked * (int64_t)freeCount, 3 * sizeof(double)),
         .places = jnaArena_Take(&arena, v->nodeCount, sizeof(int))};
     JN_TRY(jnaArena_Check(&arena, "the modes of a volume", error));
@@ -479,6 +446,9 @@ static jnResult FindHeld(const jnaVolume* v, const jnaCharacter* c, const jnaMod
     JN_TRY(jnaDropLoose(v, &f, notes, error));
     JN_TRY(def->mixing > 0 ? jnaLocalizeModes(v, def->mixing, &f, error) : jn_ok);
     JN_TRY(jnaWatch_Tell(&whole, 0.7, error));
+    for (int k = 0; k < f.count; ++k) {
+        f.damping[k] = jnaElastic_Damping(elastic, f.shapes + (size_t)k * f.numbers);
+    }
     if (posed != NULL) {
         TurnBack(v, posed->turns, &f);
     }

@@ -16,8 +16,8 @@
 /// Elements that bound the surface, at most.
 enum { JNA_MAX_CRITICAL = 512 };
 /// A triangle is not pressed by more than this part of its length, and not stretched by more than the other.
-#define JNA_BOUND_LOW 0.42F
-#define JNA_BOUND_HIGH 0.6F
+#define JNA_BOUND_LOW 0.46F
+#define JNA_BOUND_HIGH 0.7F
 
 /// Modes of a character's surface, by rising frequency.
 typedef struct jnaModes {

@@ -25,6 +25,7 @@ typedef struct jnaNodeModes {
     int count;
     size_t numbers;       // of a shape: three for each free node
     double* omega2;       // [count], 1/s^2, rising
+    double* damping;      // [count], of what is proportional to the stiffness, times that of the flesh in general
     double* shapes;       // [count][numbers], of unit modal mass
     int* places;          // [nodeCount], free node or -1
     const double* masses; // [nodeCount], kg

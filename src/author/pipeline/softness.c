@@ -257,10 +257,14 @@ static jnResult MeasureClips(Measure* m, jnError* error)
     if (m->out->clips == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for %d clips", count);
     }
-    bool plays = m->takes.hasModes && m->takes.count < count;
+    m->out->moved = m->takes.hasModes && m->out->sag.human;
+    bool plays = m->takes.hasModes && (m->takes.count < count || m->out->moved);
     if (plays) {
         jnaPlayerDef def = {.character = m->takes.character, .modes = m->takes.modes, .rate = m->takes.manifest->rate};
         result = jnaMakePlayer(&def, &player, error);
+    }
+    for (int i = 0; i < JNA_STANDARD_MOVES && m->out->moved && result == jn_ok; ++i) {
+        result = jnaMeasureStandardMove(&player, (jnaStandardMove)i, m->out->sag.regions, m->out->travel[i], error);
     }
     for (int i = 0; i < count && GoesOn(m, SAG_SHARE + (1 - SAG_SHARE) * i / count, &result, error); ++i) {
         result = MeasureClip(m, plays ? &player : NULL, i, error);
@@ -269,6 +273,18 @@ static jnResult MeasureClips(Measure* m, jnError* error)
         jnaDestroyPlayer(&player);
     }
     return result;
+}
+
+double jnaSoftness_Against(const jnaSoftness* s, const jnaPeopleMeasurement* people)
+{
+    int region = (int)people->region;
+    double median, greatest;
+    bool known = s->moved && jnaSag_Region(&s->sag, 0, people->region, &median, &greatest) > 0;
+    switch (people->quantity) {
+    case jna_peopleHertz: return known && s->modes[region] >= 0 ? s->hertz[region] : -1;
+    case jna_peopleRatio: return known && s->modes[region] >= 0 ? s->ratio[region] : -1;
+    default: return known ? s->travel[people->quantity][region] : -1;
+    }
 }
 
 double jnaSoftness_Travel(const jnaSoftness* s, jnaRegion region)
@@ -379,7 +395,7 @@ static jnResult MeasureRest(Measure* m, jnError* error)
         JN_PASS(jnFail(error, jn_badData,
             "%s/volume: has no bones or is of another character; run jounce tetrahedralize", m->takes.workspace->path));
     }
-    JN_PASS(jnaMeasureSag(volume, c, m->takes.manifest->materials.build, m->def->axes, &s->sag, error));
+    JN_PASS(jnaMeasureSag(volume, c, &m->takes.manifest->materials.body, m->def->axes, &s->sag, error));
     JN_PASS(jnaFindLips(c, s->sag.regions, s->sag.size, &m->lips, error));
     s->lipPairs = m->lips.count;
     s->lipsRest = m->lips.rest;
@@ -391,7 +407,9 @@ static jnResult MeasureRest(Measure* m, jnError* error)
         jnaLowestModes(m->takes.modes, s->sag.regions, s->modes);
     }
     for (int r = 0; r < JNA_REGIONS; ++r) {
-        s->hertz[r] = s->modes[r] >= 0 ? sqrt(m->takes.modes->stiffness[s->modes[r]]) / JNA_TURN : 0;
+        double omega = s->modes[r] >= 0 ? sqrt(m->takes.modes->stiffness[s->modes[r]]) : 0;
+        s->hertz[r] = omega / JNA_TURN;
+        s->ratio[r] = omega > 0 ? m->takes.modes->damping[s->modes[r]] / (2 * omega) : 0;
     }
     return jn_ok;
 }

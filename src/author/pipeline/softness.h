@@ -4,6 +4,7 @@
 
 #include "base/watch.h"
 #include "flesh/sag.h"
+#include "pipeline/people.h"
 #include "pipeline/stage_fit.h"
 
 /// How far a region's skin is from where the pose alone has it, over a clip. Metres.
@@ -30,6 +31,9 @@ typedef struct jnaSoftness {
     int modeCount;             // 0: the workspace has none
     int modes[JNA_REGIONS];    // lowest mode that moves the region, -1: none does
     double hertz[JNA_REGIONS]; // its frequency
+    double ratio[JNA_REGIONS]; // its damping ratio
+    bool moved;                // the standard motions were played: a human body with modes
+    double travel[JNA_STANDARD_MOVES][JNA_REGIONS]; // peak to peak in them, metres
     int lipPairs;              // vertices of the head that face and touch each other at rest; 0: no such lips
     double lipsRest;           // their greatest distance at rest, metres
     int clipCount;
@@ -58,6 +62,9 @@ jnaSagFit jnaSoftness_Judge(const jnaSoftness* softness, jnaRegion region, doubl
 /// regions: [vertexCount]; modes: [JNA_REGIONS], -1 where there is none.
 struct jnaModes;
 void jnaLowestModes(const struct jnaModes* modes, const uint8_t* regions, int lowest[JNA_REGIONS]);
+
+/// What was measured of this character beside a measurement on people; below 0 where there is nothing to compare.
+double jnaSoftness_Against(const jnaSoftness* softness, const jnaPeopleMeasurement* people);
 
 /// How far a region's skin moves at most in any of the clips, metres; 0 without clips.
 double jnaSoftness_Travel(const jnaSoftness* softness, jnaRegion region);

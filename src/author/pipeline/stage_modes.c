@@ -47,7 +47,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     jnaStage_MakeAll(stage, outputs);
     jnaStage_Share(stage, jnaOffsetsStage.name, "modes/caps.npy");
     jnaWorkspace_Depend(run->workspace, stage);
-    jnaStage_Depend(stage, "damping rule 2\n"); // tense muscle damps more than fat
+    jnaStage_Depend(stage, "damping rule 3\n"); // materials have a damping of their own
     return jn_ok;
 }
 

@@ -96,10 +96,11 @@ static const double regionLimits[JNA_REGIONS] = {
 // Farther than anything moves.
 #define NO_LIMIT 1e3F
 
+// What a person says of a region's limit; NULL: nothing.
 static const jnaTuning* FindTuning(const jnaManifest* manifest, uint8_t region)
 {
     for (int i = 0; i < manifest->tuningCount; ++i) {
-        if (manifest->tuning[i].region == (jnaRegion)region) {
+        if (manifest->tuning[i].region == (jnaRegion)region && manifest->tuning[i].limit.kind != jna_capUsual) {
             return &manifest->tuning[i];
         }
     }
@@ -134,7 +135,11 @@ static jnResult SetReach(const jnaManifest* manifest, Work* w, const float** rea
     for (int v = 0; v < w->character->vertexCount; ++v) {
         w->reach[v] = LimitOf(manifest, regions[v], w->reach[v], height);
     }
-    *reach = manifest->springs.cap.kind == jna_capOff && manifest->tuningCount == 0 ? NULL : w->reach;
+    bool limited = manifest->springs.cap.kind != jna_capOff;
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        limited = limited || FindTuning(manifest, (uint8_t)r) != NULL;
+    }
+    *reach = limited ? w->reach : NULL;
 done:
     free(regions);
     return result;
@@ -228,7 +233,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     jnaStage_MakeAll(stage, outputs);
     jnaStage_Share(stage, stage->name, "modes/caps.npy"); // the modes made them
     jnaWorkspace_Depend(run->workspace, stage);
-    jnaStage_Depend(stage, "bound rule 3\n");
+    jnaStage_Depend(stage, "bound rule 6\n");
     return jn_ok;
 }
 

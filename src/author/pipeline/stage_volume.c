@@ -196,7 +196,7 @@ static json_t* DescribeRegions(const Inside* inside)
         double volume = jnaVolume6(v->nodes + 3 * (size_t)c[0], v->nodes + 3 * (size_t)c[1],
                             v->nodes + 3 * (size_t)c[2], v->nodes + 3 * (size_t)c[3]) /
                         6;
-        const jnaMaterial* material = &v->materials[v->regions[t]];
+        const jnaMaterial* material = jnaVolume_Material(v, t);
         jnaRegion region = jnaAnatomy_Region(&anatomy, jnaTetrahedronJoint(v, t), middle);
         sums[region].count++;
         sums[region].volume += volume;

@@ -23,6 +23,8 @@ enum { MAX_MATERIALS = 256, MOST_ROUNDS = 40 };
 // Steps of the logarithm of stiffness: 4 % is not felt; coarser only where there would be too many materials.
 #define FINEST_STEP 0.04
 #define COARSEST_STEP 1.0
+// Steps of damping.
+#define DAMPING_STEP 0.25
 
 // Young's modulus of the regions, times the general one; see docs/background/volume.md for where the numbers come from.
 static const double regionYoung[JNA_REGIONS] = {
@@ -45,6 +47,22 @@ static const double regionYoung[JNA_REGIONS] = {
     [jna_regionCalf] = 0.3,
     [jna_regionFoot] = 1,
 };
+
+// Tendons and ligaments damp as tense muscle does.
+double jnaRegionDamping(jnaRegion region)
+{
+    return region == jna_regionElbow || region == jna_regionKnee ? 2 : 1;
+}
+
+jnaBodyDef jnaDefaultBodyDef(void)
+{
+    jnaBodyDef def = {.build = jna_buildAuto};
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        def.softness[r] = def.damping[r] = 1;
+        def.tone[r] = -1;
+    }
+    return def;
+}
 
 double jnaRegionYoung(jnaRegion region)
 {
@@ -103,13 +121,14 @@ static jnaMaterial Change(jnaMaterial material, const jnaJointMaterial* flesh)
 // What the manifest or the table says of a region.
 static jnaMaterial OfRegion(const jnaMaterialsDef* def, jnaRegion region)
 {
-    jnaMaterial material = {def->young * regionYoung[region], def->poisson, def->density};
+    jnaMaterial material = {def->young * regionYoung[region], def->poisson, def->density, jnaRegionDamping(region) - 1, def->stiffening};
     for (int i = 0; i < def->regionCount; ++i) {
         const jnaRegionSetting* r = &def->regions[i];
         if (r->region == region) {
             material.young = r->youngFactor >= 0 ? def->young * r->youngFactor : material.young;
             material.density *= r->densityFactor >= 0 ? r->densityFactor : 1;
             material.poisson = r->poisson >= 0 ? r->poisson : material.poisson;
+            material.extraDamping = r->damping >= 0 ? r->damping - 1 : material.extraDamping;
         }
     }
     return material;
@@ -137,8 +156,8 @@ typedef struct Sorting {
     uint8_t* regions;     // [tetrahedronCount], of the body
     int32_t* kindOf;      // [tetrahedronCount]
     double (*middles)[3]; // [tetrahedronCount]
-    double* stiffness;    // [tetrahedronCount], logarithm of Young's modulus by region, smoothed
-    double* sums;         // [nodeCount][2]
+    double (*values)[2];  // [tetrahedronCount], logarithm of Young's modulus by region and damping, smoothed
+    double (*sums)[3];    // [nodeCount]
 } Sorting;
 
 static void FindRegions(Sorting* s)
@@ -153,11 +172,13 @@ static void FindRegions(Sorting* s)
         int joint = jnaTetrahedronJoint(v, t);
         s->kindOf[t] = joint >= 0 ? s->kinds[joint] : 0;
         s->regions[t] = (uint8_t)jnaAnatomy_Region(s->anatomy, joint, s->middles[t]);
-        s->stiffness[t] = log(OfRegion(s->def, (jnaRegion)s->regions[t]).young);
+        jnaMaterial material = OfRegion(s->def, (jnaRegion)s->regions[t]);
+        s->values[t][0] = log(material.young);
+        s->values[t][1] = material.extraDamping;
     }
 }
 
-// Flesh does not change at a line: stiffness is averaged over a few centimetres, whatever the mesh.
+// Flesh does not change at a line: stiffness and damping are averaged over a few centimetres, whatever the mesh.
 static void Smooth(Sorting* s)
 {
     const jnaVolume* v = s->volume;
@@ -168,22 +189,25 @@ static void Smooth(Sorting* s)
     double edge = cbrt(whole / fmax(v->tetrahedronCount, 1) * 8.5), reach = SMOOTH_OVER * s->anatomy->size / edge;
     int rounds = (int)fmin(fmax(round(reach * reach), 1), MOST_ROUNDS);
     for (int round = 0; round < rounds; ++round) {
-        memset(s->sums, 0, 2 * (size_t)v->nodeCount * sizeof(double));
+        memset(s->sums, 0, (size_t)v->nodeCount * sizeof(*s->sums));
         for (int t = 0; t < v->tetrahedronCount; ++t) {
             double volume = fabs(jnaHatGradients(v->nodes, v->tetrahedra + 4 * (size_t)t, gradients));
             for (int k = 0; k < 4; ++k) {
-                double* sum = s->sums + 2 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)k];
-                sum[0] += volume * s->stiffness[t];
-                sum[1] += volume;
+                double* sum = s->sums[v->tetrahedra[4 * (size_t)t + (size_t)k]];
+                sum[0] += volume * s->values[t][0];
+                sum[1] += volume * s->values[t][1];
+                sum[2] += volume;
             }
         }
         for (int t = 0; t < v->tetrahedronCount; ++t) {
-            double mean = 0;
+            double means[2] = {0};
             for (int k = 0; k < 4; ++k) {
-                const double* sum = s->sums + 2 * (size_t)v->tetrahedra[4 * (size_t)t + (size_t)k];
-                mean += sum[1] > 0 ? 0.25 * sum[0] / sum[1] : 0.25 * s->stiffness[t];
+                const double* sum = s->sums[v->tetrahedra[4 * (size_t)t + (size_t)k]];
+                for (int i = 0; i < 2; ++i) {
+                    means[i] += 0.25 * (sum[2] > 0 ? sum[i] / sum[2] : s->values[t][i]);
+                }
             }
-            s->stiffness[t] = mean;
+            memcpy(s->values[t], means, sizeof(means));
         }
     }
 }
@@ -218,7 +242,8 @@ static bool Number(Sorting* s, double step, bool smooth)
     for (int t = 0; t < v->tetrahedronCount; ++t) {
         jnaMaterial material = OfRegion(def, (jnaRegion)s->regions[t]);
         if (smooth) {
-            material.young = exp(step * round(s->stiffness[t] / step));
+            material.young = exp(step * round(s->values[t][0] / step));
+            material.extraDamping = DAMPING_STEP * round(s->values[t][1] / DAMPING_STEP);
         }
         material = s->kindOf[t] > 0 ? Change(material, &def->joints[s->kindOf[t] - 1]) : material;
         int number = FindMaterial(v, &material, fat);
@@ -254,6 +279,7 @@ jnaMaterialsDef jnaDefaultMaterialsDef(void)
     return (jnaMaterialsDef){.density = 1000,
         .young = 30000,
         .poisson = 0.45,
+        .body = jnaDefaultBodyDef(),
         .calibrate = true,
         .fat = {.youngFactor = 0.5, .densityFactor = 0.9, .poisson = -1}};
 }
@@ -275,8 +301,8 @@ jnResult jnaVolume_FillMaterials(
     s.regions = jnaArena_Take(&arena, v->tetrahedronCount, 1);
     s.kindOf = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(*s.kindOf));
     s.middles = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(*s.middles));
-    s.stiffness = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(double));
-    s.sums = jnaArena_Take(&arena, v->nodeCount, 2 * sizeof(double));
+    s.values = jnaArena_Take(&arena, v->tetrahedronCount, sizeof(*s.values));
+    s.sums = jnaArena_Take(&arena, v->nodeCount, sizeof(*s.sums));
     JN_TRY(jnaArena_Check(&arena, "the material of tetrahedra", error));
     JN_TRY(FindKinds(character, s.def, s.kinds, error));
     JN_TRY(jnaFindAnatomy(character, v, &anatomy, error));

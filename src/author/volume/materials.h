@@ -21,6 +21,7 @@ typedef struct jnaRegionSetting {
     double youngFactor;   // times the general one; below 0, the default: that of the region
     double densityFactor; // the same
     double poisson;       // below 0, the default: the general one
+    double damping;       // times that of soft flesh; below 0, the default: that of the region
     bool rigid;           // all of it is bone; false
 } jnaRegionSetting;
 
@@ -32,12 +33,22 @@ typedef enum jnaBodyBuild {
     jna_buildHeavy,
 } jnaBodyBuild;
 
+/// What the manifest says of a body. Start from jnaDefaultBodyDef.
+typedef struct jnaBodyDef {
+    jnaBodyBuild build;           // auto
+    double softness[JNA_REGIONS]; // times as soft as the tissue; 1
+    double damping[JNA_REGIONS];  // times as damped; 1
+    double tone[JNA_REGIONS];     // of the muscles, 0 relaxed to 1 tense; below 0, the default: as of a body in motion
+} jnaBodyDef;
+jnaBodyDef jnaDefaultBodyDef(void);
+
 /// What the flesh is made of. Start from jnaDefaultMaterialsDef.
 typedef struct jnaMaterialsDef {
     double density;     // kg/m3; 1000
     double young;       // Pa; 30000
     double poisson;     // 0.45
-    jnaBodyBuild build; // auto; the manifest has it under body
+    double stiffening;  // sheared by g flesh is 1 + stiffening g^2 times as stiff; 0
+    jnaBodyDef body;    // the manifest has it under body and tuning
     int jointCount;
     jnaJointMaterial* joints; // [jointCount], what differs
     int regionCount;
@@ -48,8 +59,9 @@ typedef struct jnaMaterialsDef {
 } jnaMaterialsDef;
 jnaMaterialsDef jnaDefaultMaterialsDef(void);
 
-/// Young's modulus of a region, times the general one, where nobody says.
+/// Young's modulus of a region, times the general one, and damping, times that of soft flesh, where nobody says.
 double jnaRegionYoung(jnaRegion region);
+double jnaRegionDamping(jnaRegion region);
 
 /// Gives every tetrahedron its material; fills regions, materialCount, materials. Needs the weights.
 /// def: NULL for the defaults.

@@ -50,8 +50,9 @@ const char* jnaBuildName(jnaBodyBuild build)
     return names[build];
 }
 
-void jnaPhysique_Judge(jnaPhysique* p, jnaBodyBuild build)
+void jnaPhysique_Judge(jnaPhysique* p, const jnaBodyDef* body)
 {
+    jnaBodyBuild build = body->build;
     static const double fats[] = {0, LEAN_FAT, AVERAGE_FAT, HEAVY_FAT};
     bool measured = p->human && p->waist > 0;
     double found = measured ? FAT_BASE - FAT_SLOPE * p->height / p->waist : AVERAGE_FAT;
@@ -63,6 +64,11 @@ void jnaPhysique_Judge(jnaPhysique* p, jnaBodyBuild build)
                : found < AVERAGE_TO ? jna_buildAverage
                                     : jna_buildHeavy;
     p->fat = fmin(fmax(found, LEANEST), FATTEST);
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        p->softness[r] = body->softness[r];
+        p->damping[r] = body->damping[r];
+        p->tone[r] = body->tone[r] >= 0 ? fmin(body->tone[r], 1) : jnaUsualTone((jnaRegion)r);
+    }
 }
 
 // Length around a section.
@@ -190,7 +196,7 @@ static void SortDepths(int count, const uint8_t* regions, const float* depths, f
     }
 }
 
-jnResult jnaFindPhysique(const jnaVolume* v, const jnaCharacter* c, const jnaAnatomy* anatomy, jnaBodyBuild build,
+jnResult jnaFindPhysique(const jnaVolume* v, const jnaCharacter* c, const jnaAnatomy* anatomy, const jnaBodyDef* body,
     jnaPhysique* p, float* depths, jnError* error)
 {
     JN_ASSERT(v->heldBy != NULL);
@@ -212,7 +218,7 @@ jnResult jnaFindPhysique(const jnaVolume* v, const jnaCharacter* c, const jnaAna
     FindDepths(v, c, HELD * p->height, bones, count, found);
     jnaAnatomy_SkinRegions(anatomy, c, regions);
     SortDepths(c->vertexCount, regions, found, own + c->vertexCount, p);
-    jnaPhysique_Judge(p, build);
+    jnaPhysique_Judge(p, body);
 done:
     jnaReleaseArena(&arena);
     return result;

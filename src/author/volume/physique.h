@@ -20,19 +20,20 @@ typedef struct jnaPhysique {
     jnaBodyBuild build; // lean, average or heavy
     bool asked;         // the manifest says so
     bool dressed;       // much of its trunk and thighs is held, as by clothes and belts: stiff, and lean unless asked
+    // By region, as the manifest has it: times as soft and as damped as the tissue; tone of the muscles, 0 to 1.
+    double softness[JNA_REGIONS], damping[JNA_REGIONS], tone[JNA_REGIONS];
     // By region, over the skin that no bone holds.
     double thickness[JNA_REGIONS]; // of the flesh over the bone, median; 0: no such skin
     double freePart[JNA_REGIONS];  // fraction of the region's vertices, 0 to 1
 } jnaPhysique;
 
-/// Finds the physique of a character with weights and bones. build: auto for what the shape says. depths:
-/// [vertexCount], receives the thickness of the flesh under each vertex, 0 where a bone or skinning holds it; may be
+/// Finds the physique of a character with weights and bones. depths: [vertexCount], receives the thickness of the flesh under each vertex, 0 where a bone or skinning holds it; may be
 /// NULL.
 jnResult jnaFindPhysique(const jnaVolume* volume, const jnaCharacter* character, const jnaAnatomy* anatomy,
-    jnaBodyBuild build, jnaPhysique* physique, float* depths, jnError* error);
+    const jnaBodyDef* body, jnaPhysique* physique, float* depths, jnError* error);
 
-/// The fraction of fat and the build that girths and free skin say; fills fat, build, asked and dressed.
-void jnaPhysique_Judge(jnaPhysique* physique, jnaBodyBuild build);
+/// The fraction of fat and the build that girths and free skin say; fills fat, build, asked, dressed and tone.
+void jnaPhysique_Judge(jnaPhysique* physique, const jnaBodyDef* body);
 
 /// One line for a person.
 void jnaPhysique_Tell(const jnaPhysique* physique, jnaNotes* notes);
@@ -49,6 +50,12 @@ typedef struct jnaSagBounds {
 /// Shear modulus of a region's layers taken as one, Pa; 0 for regions without layers of their own, which keep
 /// jnaRegionYoung.
 double jnaPhysique_Shear(const jnaPhysique* physique, jnaRegion region);
+
+/// The tone of a region's muscles in a body that moves.
+double jnaUsualTone(jnaRegion region);
+
+/// How much more than soft flesh a region damps: muscle does, the more the tenser it is.
+double jnaPhysique_Damping(const jnaPhysique* physique, jnaRegion region);
 
 /// Young's modulus of a region over the general one of jnaDefaultMaterialsDef.
 double jnaPhysique_YoungFactor(const jnaPhysique* physique, jnaRegion region);

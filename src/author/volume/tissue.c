@@ -13,15 +13,19 @@
 #define GRAVITY 9.81
 // Young's modulus over the shear modulus at a Poisson's ratio of 0.45.
 #define YOUNG_OF_SHEAR 2.9
-// Shear moduli, Pa. Muscle that moves a body is tense: eight times as stiff as passive muscle. That of trunk and
-// buttock is less so.
-#define LIMB_MUSCLE 40000.0
-#define TRUNK_MUSCLE 25000.0
+// Shear moduli, Pa. Muscle that is fully tense is sixteen times as stiff as passive muscle. A body that moves tenses its
+// muscles, those of the limbs more than those of the trunk.
+#define PASSIVE_MUSCLE 5000.0
+#define TENSE_MUSCLE 80000.0
+#define LIMB_TONE 0.75
+#define TRUNK_TONE 0.6
+// Tense muscle damps more than fat by this factor and one more.
+#define MUSCLE_DAMPS 1.3
 #define LIMB_FAT 6000.0
-#define TRUNK_FAT 1500.0
+#define TRUNK_FAT 1200.0
 #define ORGANS 3000.0
 #define ORGAN_FAT 500.0
-#define BREAST 470.0
+#define BREAST 330.0
 #define SKIN 30000.0
 #define FASCIA 800000.0
 // No flesh is stiffer: the solver is made for soft things.
@@ -103,13 +107,52 @@ static double Sheet(double shear, double thick, double thickness)
     return shear * fmin(thick / thickness, 1);
 }
 
+// Muscle of some tone.
+static double Muscle(double tone)
+{
+    return PASSIVE_MUSCLE * pow(TENSE_MUSCLE / PASSIVE_MUSCLE, tone);
+}
+
+// How much of what bulges from a chest is no muscle, 0 to 1.
+static double Gland(const jnaPhysique* p, double thickness)
+{
+    return fmax(Between(thickness / p->height, PECTORAL, BOSOM), HEAVY_CHEST * Between(p->fat, LEAN, HEAVY));
+}
+
 // A breast, or the muscle that bulges in its place.
 static double BreastShear(const jnaPhysique* p, double thickness)
 {
-    double gland = fmax(Between(thickness / p->height, PECTORAL, BOSOM), HEAVY_CHEST * Between(p->fat, LEAN, HEAVY));
+    double gland = Gland(p, thickness);
     // Its tissue stiffens as it stretches: a large breast is carried by ligaments that a small one hardly needs.
     double large = fmax(thickness / (BOSOM * p->height), 1);
-    return exp((1 - gland) * log(TRUNK_MUSCLE) + gland * log(BREAST * pow(large, 3)));
+    return exp((1 - gland) * log(Muscle(p->tone[jna_regionBreast])) + gland * log(BREAST * pow(large, 3)));
+}
+
+double jnaUsualTone(jnaRegion region)
+{
+    return layers[region].core == core_limb ? LIMB_TONE : layers[region].core != core_none ? TRUNK_TONE : 0;
+}
+
+// The fraction of a region's thickness that is fat under the skin.
+static double FatPart(const jnaPhysique* p, jnaRegion region)
+{
+    double under = fmax(p->fat - INNER_FAT, 0), scale = p->height / USUAL_HEIGHT;
+    return fmin(layers[region].fat * under * scale / p->thickness[region], MOST_FAT);
+}
+
+double jnaPhysique_Damping(const jnaPhysique* p, jnaRegion region)
+{
+    Core core = layers[region].core;
+    double t = p->thickness[region], muscle = 0;
+    if (core == core_none || !(t > 0) || !(p->height > 0)) {
+        return jnaRegionDamping(region) * p->damping[region];
+    }
+    if (core == core_breast) {
+        muscle = 1 - Gland(p, t);
+    } else if (core == core_limb || core == core_trunk) {
+        muscle = 1 - FatPart(p, region);
+    }
+    return (1 + MUSCLE_DAMPS * p->tone[region] * muscle) * p->damping[region];
 }
 
 double jnaPhysique_Shear(const jnaPhysique* p, jnaRegion region)
@@ -120,28 +163,28 @@ double jnaPhysique_Shear(const jnaPhysique* p, jnaRegion region)
         return 0;
     }
     person = fmin(fmax(person, SMALLEST_PERSON), TALLEST_PERSON);
-    double under = fmax(p->fat - INNER_FAT, 0), fat = fmin(layers[region].fat * under * scale / t, MOST_FAT);
+    double under = fmax(p->fat - INNER_FAT, 0), fat = FatPart(p, region);
     double shear = Sheet(SKIN, SKIN_THICK * scale, t);
     if (core == core_breast) {
         shear = BreastShear(p, t); // its skin hangs with it
     } else if (core == core_organs) {
         double wall = WALL_THICK * (1 - WALL_LOST * Between(p->fat, LEAN, HEAVY));
         shear += Stack(fat, TRUNK_FAT, Stack(fmin(ORGAN_FAT_GROWS * under, 1), ORGAN_FAT, ORGANS));
-        shear += Sheet(TRUNK_MUSCLE, wall * scale, t);
+        shear += Sheet(Muscle(p->tone[region]), wall * scale, t);
     } else if (core == core_limb) {
         // A thick muscle is many, each tied to the bone by septa: it does not hang farther than a thin one.
         double thick = fmax((1 - fat) * t / (MUSCLE_REACH * p->height), 1);
-        shear += Stack(fat, LIMB_FAT, LIMB_MUSCLE * pow(thick, 3) + Sheet(FASCIA, FASCIA_THICK * scale, t));
+        shear += Stack(fat, LIMB_FAT, Muscle(p->tone[region]) * pow(thick, 3) + Sheet(FASCIA, FASCIA_THICK * scale, t));
     } else {
-        shear += Stack(fat, TRUNK_FAT, TRUNK_MUSCLE);
+        shear += Stack(fat, TRUNK_FAT, Muscle(p->tone[region]));
     }
-    return fmin(shear * (p->dressed ? DRESSED : 1), STIFFEST) * p->height / person;
+    return fmin(shear * (p->dressed ? DRESSED : 1), STIFFEST) * p->height / person / p->softness[region];
 }
 
 double jnaPhysique_YoungFactor(const jnaPhysique* p, jnaRegion region)
 {
     double shear = jnaPhysique_Shear(p, region);
-    return shear > 0 ? YOUNG_OF_SHEAR * shear / jnaDefaultMaterialsDef().young : jnaRegionYoung(region);
+    return shear > 0 ? YOUNG_OF_SHEAR * shear / jnaDefaultMaterialsDef().young : jnaRegionYoung(region) / p->softness[region];
 }
 
 jnaSagBounds jnaPhysique_Sag(const jnaPhysique* p, jnaRegion region)

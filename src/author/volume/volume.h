@@ -40,6 +40,8 @@ typedef struct jnaMaterial {
     double young;   // Pa
     double poisson; // 0 to below 0.5
     double density; // kg/m3
+    double extraDamping; // of what is proportional to the stiffness: 0 as the flesh in general, 1 twice that
+    double stiffening;   // sheared by g it is 1 + stiffening g^2 times as stiff
 } jnaMaterial;
 
 /// A volume mesh of a character. Arrays are owned; who fills them is in brackets.
@@ -81,6 +83,12 @@ typedef struct jnaVolume {
 } jnaVolume;
 
 void jnaDestroyVolume(jnaVolume* volume);
+
+/// The material of a tetrahedron.
+static inline const jnaMaterial* jnaVolume_Material(const jnaVolume* volume, int tetrahedron)
+{
+    return &volume->materials[volume->regions[tetrahedron]];
+}
 
 /// What the skin at a vertex is; of a volume without kinds, flesh or a sheet.
 static inline jnaSkinKind jnaVolume_Kind(const jnaVolume* volume, int vertex)

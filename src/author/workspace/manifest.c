@@ -448,6 +448,12 @@ static jnResult ParseManifest(const char* file, const char* text, size_t size, j
     JN_TRY(EndItem(&r));
     JN_TRY(CheckRequired(&r, NULL, 0, 1));
     JN_TRY(CheckTogether(&r));
+    for (int i = 0; i < manifest->tuningCount; ++i) {
+        const jnaTuning* tuning = &manifest->tuning[i];
+        manifest->materials.body.softness[tuning->region] = tuning->softness;
+        manifest->materials.body.damping[tuning->region] = tuning->damping;
+        manifest->materials.body.tone[tuning->region] = tuning->tone;
+    }
     // Modes without a damping of their own are damped as the flesh is.
     manifest->modes.damping = manifest->flesh.damping;
     manifest->modes.drag = manifest->flesh.drag;

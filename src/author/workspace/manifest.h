@@ -79,6 +79,7 @@ typedef enum jnaModesPose {
 
 /// How far modes may move the skin.
 typedef enum jnaCapKind {
+    jna_capUsual,  // nobody says
     jna_capFlesh,  // a multiple of the thickness of the flesh there
     jna_capMetres, // the same everywhere
     jna_capOff,    // as far as they go
@@ -92,7 +93,10 @@ typedef struct jnaCap {
 /// What a person changes about a region of the body.
 typedef struct jnaTuning {
     jnaRegion region;
-    jnaCap limit; // how far it may move
+    jnaCap limit;    // how far it may move
+    double softness; // times as soft as its tissue; 1
+    double damping;  // times the damping of its tissue; 1
+    double tone;     // of its muscles, 0 relaxed to 1 tense; below 0: as of a body in motion
 } jnaTuning;
 
 typedef struct jnaManifestSpring {

@@ -33,10 +33,10 @@ static const jnaManifestClip clip = {.frames = JNA_ALL_FRAMES};
 static const jnaManifestPart part = {.role = jna_meshFollows, .above = JNA_PART_ABOVE};
 static const jnaManifestPair pair = {NULL, NULL};
 static const jnaJointMaterial jointMaterial = {.youngFactor = 1, .densityFactor = 1, .poisson = -1};
-static const jnaRegionSetting region = {.youngFactor = -1, .densityFactor = -1, .poisson = -1};
+static const jnaRegionSetting region = {.youngFactor = -1, .densityFactor = -1, .poisson = -1, .damping = -1};
 static const jnaJointBone bone = {.radius = 1, .length = 1};
 static const jnaManifestSpring spring = {NULL, 0, 0};
-static const jnaTuning tuning = {.limit = {jna_capFlesh, 2}};
+static const jnaTuning tuning = {.limit = {jna_capUsual, 0}, .softness = 1, .damping = 1, .tone = -1};
 
 enum {
     REQUIRED = JNA_FIELD_REQUIRED,
@@ -68,7 +68,7 @@ const jnaField jnaFields[] = {
 
     {"body", jna_fieldSection, .stages = "import",
         .sentence = "The body.\n  build: lean, average or heavy, instead of what the shape says (auto)\n  pelvis, chest, head, left_upper_arm, ...: the joint of a part, where the recognised one is wrong;\n    `jounce new` prints all parts in a form that can stand here"},
-    {"body.build", jna_fieldChoice, AT(materials.build), 0, NAMES(buildNames), .stages = "inside", .note = "auto, lean, average, heavy", .sentence = "How lean or heavy the body is, which sets how soft its flesh is; auto: from its shape."},
+    {"body.build", jna_fieldChoice, AT(materials.body.build), 0, NAMES(buildNames), .stages = "inside", .note = "auto, lean, average, heavy", .sentence = "How lean or heavy the body is, which sets how soft its flesh is; auto: from its shape."},
     {"body.pelvis", jna_fieldText, AT(body[jna_slotPelvis]), 0, 1, NAME, .sentence = "Joint that the legs hang on."},
     {"body.chest", jna_fieldText, AT(body[jna_slotChest]), 0, 1, NAME, .sentence = "Joint that the arms hang on, and that the rib cage follows."},
     {"body.neck", jna_fieldText, AT(body[jna_slotNeck]), 0, 1, NAME, .sentence = "Lowest joint of the neck."},
@@ -114,6 +114,7 @@ const jnaField jnaFields[] = {
         .sentence = "Material of the flesh.\n  calibrate: correct the stiffness of regions where the mesh falsifies how far they sag\n  joints: other values for the flesh that a joint moves most (young_factor, density_factor: times the general value)\n  regions: other values for a region, for example {region: belly, young_factor: 0.15}\n  fat: a layer of fat under the skin, depth in metres; 0: none"},
     {"materials.density", jna_fieldNumber, AT(materials.density), 0, 1, 1e5, .note = "kg/m3", .sentence = "Density, kg/m³."},
     {"materials.young", jna_fieldNumber, AT(materials.young), 0, 1, 1e12, .note = "Pa", .sentence = "Young's modulus, Pa."},
+    {"materials.stiffening", jna_fieldNumber, AT(materials.stiffening), OMITTED, 0, 1000, .sentence = "Flesh that is sheared by g is 1 + stiffening g^2 times as stiff."},
     {"materials.poisson", jna_fieldNumber, AT(materials.poisson), 0, 0, 0.4999, .sentence = "Poisson's ratio."},
     {"materials.joints", jna_fieldList, LIST(materials.joints, materials.jointCount, jnaJointMaterial, jointMaterial), .most = 4096},
     {"materials.joints[].joint", jna_fieldText, OF(jnaJointMaterial, joint), REQUIRED | UNIQUE, 1, NAME, .sentence = "Joint whose flesh differs."},
@@ -192,10 +193,13 @@ const jnaField jnaFields[] = {
     {"springs.mask", jna_fieldText, AT(springs.mask), 0, 1, PATH, .sentence = "Array of one weight per vertex, 1 flesh to 0 rigid; for mode `mask`."},
     {"springs.attribute", jna_fieldText, AT(springs.attribute), 0, 1, NAME + 2, .sentence = "Vertex attribute, with a channel where it has several: `COLOR_0.r`, `_JIGGLE`; for mode `attribute`."},
 
-    {"tuning", jna_fieldList, LIST(tuning, tuningCount, jnaTuning, tuning), .most = JNA_REGIONS, .stages = "offsets",
-        .sentence = "Regions of the body by hand.\n  region: belly, breast, buttock, thigh, ...\n  limit: how far it may move, for example 0.02 m\n  example: - {region: thigh, limit: 0.02 m}"},
+    {"tuning", jna_fieldList, LIST(tuning, tuningCount, jnaTuning, tuning), .most = JNA_REGIONS, .stages = "inside offsets",
+        .sentence = "Regions of the body by hand.\n  region: belly, breast, buttock, thigh, ...\n  softness: times as soft as its tissue, 2 sags twice as far; damping: times as damped\n  tone: of the muscles, 0 relaxed to 1 tense\n  limit: how far it may move, for example 0.02 m\n  example: - {region: thigh, tone: 0.4, limit: 0.02 m}"},
     {"tuning[].region", jna_fieldChoice, OF(jnaTuning, region), REQUIRED | UNIQUE, .names = jnaRegionNames, .nameCount = JNA_REGIONS, .sentence = "Region of the body."},
-    {"tuning[].limit", jna_fieldCap, OF(jnaTuning, limit), REQUIRED, 0, 1e6, .sentence = "How far the region may move, instead of its default: metres (`0.02 m`), a multiple of the flesh's thickness (`1`), or `off`."},
+    {"tuning[].limit", jna_fieldCap, OF(jnaTuning, limit), OMITTED, 0, 1e6, .stages = "offsets", .sentence = "How far the region may move, instead of its default: metres (`0.02 m`), a multiple of the flesh's thickness (`1`), or `off`."},
+    {"tuning[].softness", jna_fieldNumber, OF(jnaTuning, softness), OMITTED, 0.01, 100, .stages = "inside", .sentence = "Times as soft as its tissue is: 2 sags twice as far and swings 0.7 times as fast."},
+    {"tuning[].damping", jna_fieldNumber, OF(jnaTuning, damping), OMITTED, 0, 20, .stages = "inside", .sentence = "Times the damping of its tissue, of what is proportional to the stiffness."},
+    {"tuning[].tone", jna_fieldNumber, OF(jnaTuning, tone), OMITTED, 0, 1, .stages = "inside", .sentence = "Tension of its muscles, 0 relaxed to 1 tense, which makes them stiffer and more damped. Default 0.75 for limbs, 0.6 for the trunk."},
 };
 // clang-format on
 const int jnaFieldCount = (int)(sizeof(jnaFields) / sizeof(jnaFields[0]));
@@ -236,7 +240,9 @@ const char* jnaField_Stages(const jnaField* field)
 
 static void PrintCap(const jnaCap* cap, FILE* file)
 {
-    if (cap->kind == jna_capOff) {
+    if (cap->kind == jna_capUsual) {
+        fputs("usual", file);
+    } else if (cap->kind == jna_capOff) {
         fputs("off", file);
     } else {
         fprintf(file, "%.10g%s", cap->value, cap->kind == jna_capMetres ? " m" : "");

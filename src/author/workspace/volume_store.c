@@ -37,7 +37,7 @@ static void ListEntries(jnaVolume* v, int influences, jnaTableEntry entries[ENTR
         {"held_by.npy", jna_int32, 1, {nodes}, (void**)&v->heldBy, true},
         {"hold_strength.npy", jna_float32, 1, {nodes}, (void**)&v->holdStrength, true},
         {"regions.npy", jna_uint8, 1, {tetrahedra}, (void**)&v->regions, true},
-        {"materials.npy", jna_float64, 2, {(size_t)v->materialCount, 3}, (void**)&v->materials, true},
+        {"materials.npy", jna_float64, 2, {(size_t)v->materialCount, 5}, (void**)&v->materials, true},
     };
     memcpy(entries, list, sizeof(list));
 }
@@ -49,7 +49,7 @@ static jnaTableEntry JointsEntry(int influences, void** data)
 
 static const jnaTableSource source = {"volume.json", "jounce tetrahedralize"};
 
-_Static_assert(sizeof(jnaMaterial) == 3 * sizeof(double), "materials.npy is the array of structs as it is");
+_Static_assert(sizeof(jnaMaterial) == 5 * sizeof(double), "materials.npy is the array of structs as it is");
 
 // The file has int32, which NumPy users expect of indices and .npy here knows.
 static jnResult SaveJoints(const char* folder, const jnaVolume* v, int influences, jnError* error)

@@ -55,7 +55,7 @@ static void ALeanBuildIsStifferThanAHeavyOne(void** state)
     for (int heavy = 0; heavy < 2; ++heavy) {
         jnaMaterialsDef def = jnaDefaultMaterialsDef();
         jnaNotes notes = {0};
-        def.build = heavy ? jna_buildHeavy : jna_buildLean;
+        def.body.build = heavy ? jna_buildHeavy : jna_buildLean;
         Calibrate(&test, &def, &notes);
         assert_true(notes.count >= 1 && strstr(notes.lines[0], heavy ? "physique: heavy" : "physique: lean") != NULL);
         jnaDestroyNotes(&notes);

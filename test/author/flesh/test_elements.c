@@ -19,6 +19,7 @@ typedef struct Sample {
 static const int32_t CORNERS[ELEMENTS][4] = {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}, {1, 2, 4, 6}, {1, 6, 4, 7}};
 
 static const double SHEAR[ELEMENTS] = {3, 5, 4, 2, 6}, VOLUMETRIC[ELEMENTS] = {37, 18, 30, 0, 25};
+static const double STIFFENING[ELEMENTS] = {0.5, 1, 0.7, 0.3, 2};
 
 static Sample MakeSample(void)
 {
@@ -31,6 +32,7 @@ static Sample MakeSample(void)
         .tetrahedra = &CORNERS[0][0],
         .shear = SHEAR,
         .volumetric = VOLUMETRIC,
+        .stiffening = STIFFENING,
     };
     assert_int_equal(jnaCreateElements(&def, &sample.elements, NULL), jn_ok);
     assert_int_equal(sample.elements.blockCount, PATCHES);
@@ -290,10 +292,36 @@ static void AnAffineMapHasTheEnergyOfItsTetrahedra(void** state)
                map[0][2] * (map[1][0] * map[2][1] - map[1][1] * map[2][0]);
     for (int e = 0; e < ELEMENTS; ++e) {
         double hats[4][3], volume = jnaHatGradients(&sample.nodes[0][0], CORNERS[e], hats), mu = SHEAR[e];
-        expected += volume * (mu / 2 * (square - 3) - mu * (j - 1) + (VOLUMETRIC[e] + mu) / 2 * (j - 1) * (j - 1));
+        double distortion = square - 3 - 2 * (j - 1);
+        expected += volume * mu * distortion * (2 + STIFFENING[e] * distortion) / 4;
+        expected += volume * (VOLUMETRIC[e] + mu) / 2 * (j - 1) * (j - 1);
     }
     assert_true(fabs(Evaluate(&sample, gradient) - expected) < 1e-12 * expected);
     jnaDestroyElements(&sample.elements);
+}
+
+// Simple shear by g needs the stress mu g (1 + b g^2), whatever the frame.
+static void FleshStiffensAsItIsSheared(void** state)
+{
+    (void)state;
+    for (int i = 1; i <= 4; ++i) {
+        Sample sample = MakeSample();
+        double gradient[NODES][4], g = 0.3 * i, energy[2];
+        for (int side = 0; side < 2; ++side) {
+            double sheared = g + (side == 0 ? -1e-4 : 1e-4);
+            for (int n = 0; n < NODES; ++n) {
+                sample.positions[n][0] = sample.nodes[n][0] + sheared * sample.nodes[n][1];
+            }
+            energy[side] = Evaluate(&sample, gradient);
+        }
+        double expected = 0;
+        for (int e = 0; e < ELEMENTS; ++e) {
+            double hats[4][3], volume = jnaHatGradients(&sample.nodes[0][0], CORNERS[e], hats);
+            expected += volume * SHEAR[e] * g * (1 + STIFFENING[e] * g * g);
+        }
+        ASSERT_NEAR((energy[1] - energy[0]) / 2e-4, expected, 1e-6 * expected);
+        jnaDestroyElements(&sample.elements);
+    }
 }
 
 // One tetrahedron grows as the others shrink: only shear resists.
@@ -433,6 +461,7 @@ int main(void)
         cmocka_unit_test(HessianIsTheSlopeOfTheForces),
         cmocka_unit_test(ProjectionLeavesNoNegativeEigenvalueAndKeepsWhatIsPositive),
         cmocka_unit_test(AnAffineMapHasTheEnergyOfItsTetrahedra),
+        cmocka_unit_test(FleshStiffensAsItIsSheared),
         cmocka_unit_test(APatchGivesWayWhereItsVolumeStays),
         cmocka_unit_test(DampingIsTheSlopeOfItsEnergyAndBlindToRotation),
         cmocka_unit_test(DampingNearRestIsThatOfTheStiffness),

@@ -114,7 +114,7 @@ int main(void)
 {
     static const double size[3] = {1, 0.5, 0.5};
     test = MakeBlock(4, 2, 2, size, 0, 2);
-    FillInside(&test, (jnaMaterial){1e4, 0.4, 1000}, HoldLeftFace);
+    FillInside(&test, (jnaMaterial){.young = 1e4, .poisson = 0.4, .density = 1000}, HoldLeftFace);
     clip = RestClip(&test.character, 1, 30);
     TurnJoint(&clip, 0, 1, 0.5, AXIS_X);
     moving = calloc((size_t)test.volume.nodeCount * 15, sizeof(double)); // five arrays of a state

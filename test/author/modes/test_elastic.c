@@ -12,7 +12,7 @@ static void SetMaterial(jnaVolume* v, double young, double poisson, double densi
     v->regions = calloc((size_t)v->tetrahedronCount, 1);
     v->materials = malloc(sizeof(jnaMaterial));
     v->materialCount = 1;
-    v->materials[0] = (jnaMaterial){young, poisson, density};
+    v->materials[0] = (jnaMaterial){.young = young, .poisson = poisson, .density = density};
 }
 
 // Nodes at x = 0 belong to joint 0; strength 0 holds them exactly.
@@ -116,7 +116,7 @@ static void StiffnessIsTheSlopeOfTheSimulatorsForces(void** state)
     jnaVolume* v = &block.volume;
     SetMaterial(v, 30000, 0.45, 1000);
     v->materials = realloc(v->materials, 2 * sizeof(jnaMaterial));
-    v->materials[1] = (jnaMaterial){9000, 0.3, 900};
+    v->materials[1] = (jnaMaterial){.young = 9000, .poisson = 0.3, .density = 900};
     v->materialCount = 2;
     for (int t = v->tetrahedronCount / 2; t < v->tetrahedronCount; ++t) {
         v->regions[t] = 1;

@@ -16,7 +16,7 @@ static jnaVolume Make(void)
     memset(kinds, jna_skinFlesh, sizeof(kinds));
     memset(heldBy, 0xff, sizeof(heldBy));
     memset(strength, 0, sizeof(strength));
-    material = (jnaMaterial){1000, 0.4, 1000};
+    material = (jnaMaterial){.young = 1000, .poisson = 0.4, .density = 1000};
     return (jnaVolume){.nodeCount = 5,
         .tetrahedronCount = 2,
         .tetrahedra = tetrahedra,

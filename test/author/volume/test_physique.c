@@ -13,6 +13,13 @@ static jnaPhysique Body(double waistOverHeight)
     return p;
 }
 
+static void Judge(jnaPhysique* p, jnaBodyBuild build)
+{
+    jnaBodyDef body = jnaDefaultBodyDef();
+    body.build = build;
+    jnaPhysique_Judge(p, &body);
+}
+
 static void TheWaistSaysHowMuchFatThereIs(void** state)
 {
     (void)state;
@@ -23,7 +30,7 @@ static void TheWaistSaysHowMuchFatThereIs(void** state)
         {0.3, 0.14, jna_buildLean}, {1.2, 0.36, jna_buildHeavy}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
         jnaPhysique p = Body(cases[i].waist);
-        jnaPhysique_Judge(&p, jna_buildAuto);
+        Judge(&p, jna_buildAuto);
         ASSERT_NEAR(p.fat, cases[i].fat, 1e-4);
         assert_int_equal(p.build, cases[i].build);
         assert_false(p.asked || p.dressed);
@@ -34,11 +41,11 @@ static void TheManifestIsAboveTheShape(void** state)
 {
     (void)state;
     jnaPhysique p = Body(0.62);
-    jnaPhysique_Judge(&p, jna_buildLean);
+    Judge(&p, jna_buildLean);
     assert_int_equal(p.build, jna_buildLean);
     assert_true(p.asked && p.fat < 0.2);
     p = Body(0.42);
-    jnaPhysique_Judge(&p, jna_buildHeavy);
+    Judge(&p, jna_buildHeavy);
     assert_int_equal(p.build, jna_buildHeavy);
     assert_true(p.fat > 0.3);
 }
@@ -49,7 +56,7 @@ static void WhatIsNoPersonIsAverage(void** state)
     jnaPhysique p = Body(0.9);
     jnaNotes notes = {0};
     p.human = false;
-    jnaPhysique_Judge(&p, jna_buildAuto);
+    Judge(&p, jna_buildAuto);
     assert_int_equal(p.build, jna_buildAverage);
     jnaPhysique_Tell(&p, &notes);
     assert_int_equal(notes.count, 1);
@@ -63,25 +70,26 @@ static void ClothesAreTakenForLean(void** state)
     jnaPhysique p = Body(0.7);
     jnaNotes notes = {0};
     p.freePart[jna_regionBelly] = 0.4;
-    jnaPhysique_Judge(&p, jna_buildAuto);
+    Judge(&p, jna_buildAuto);
     assert_true(p.dressed);
     assert_int_equal(p.build, jna_buildLean);
     jnaPhysique_Tell(&p, &notes);
     assert_non_null(strstr(notes.lines[0], "only 40 %"));
     jnaDestroyNotes(&notes);
-    jnaPhysique_Judge(&p, jna_buildHeavy);
+    Judge(&p, jna_buildHeavy);
     assert_int_equal(p.build, jna_buildHeavy);
 }
 
 static jnaPhysique Find(TestVolume* test, float* depths)
 {
+    const jnaBodyDef body = jnaDefaultBodyDef();
     jnaAnatomy anatomy = {0};
     jnaPhysique p = {0};
     jnError error = {0};
     CarryTestWeights(test);
     if (jnaVolume_PlaceBones(&test->volume, &test->character, NULL, NULL, NULL, &error) != jn_ok ||
         jnaFindAnatomy(&test->character, &test->volume, &anatomy, &error) != jn_ok ||
-        jnaFindPhysique(&test->volume, &test->character, &anatomy, jna_buildAuto, &p, depths, &error) != jn_ok) {
+        jnaFindPhysique(&test->volume, &test->character, &anatomy, &body, &p, depths, &error) != jn_ok) {
         fail_msg("%s", error.message);
     }
     jnaDestroyAnatomy(&anatomy);

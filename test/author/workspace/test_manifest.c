@@ -145,8 +145,8 @@ static void TheBodyHasABuildAndNamedParts(void** state)
     (void)state;
     jnaManifest m = Read("body: {build: heavy, chest: \"Bip001 Spine2\",\n  left_upper_arm: \"Bip001 L UpperArm\"}\n"),
                 standard = jnaDefaultManifest(), again;
-    assert_int_equal(standard.materials.build, jna_buildAuto);
-    assert_int_equal(m.materials.build, jna_buildHeavy);
+    assert_int_equal(standard.materials.body.build, jna_buildAuto);
+    assert_int_equal(m.materials.body.build, jna_buildHeavy);
     assert_string_equal(m.body[jna_slotChest], "Bip001 Spine2");
     assert_string_equal(m.body[jna_slotLimbs], "Bip001 L UpperArm");
     assert_null(m.body[jna_slotHead]);
@@ -156,7 +156,7 @@ static void TheBodyHasABuildAndNamedParts(void** state)
     assert_int_equal(jnaWriteManifest(path, &m, &error), jn_ok);
     assert_int_equal(jnaReadManifest(path, &again, &error), jn_ok);
     (void)remove(path);
-    assert_int_equal(again.materials.build, jna_buildHeavy);
+    assert_int_equal(again.materials.body.build, jna_buildHeavy);
     assert_string_equal(again.body[jna_slotChest], "Bip001 Spine2");
     jnaDestroyManifest(&again);
     jnaDestroyManifest(&m);

@@ -46,7 +46,7 @@ static jnaVolume FullVolume(void)
     v.skinBlend[0] = 0.25;
     v.regions = calloc(1, 1);
     v.materials = calloc(1, sizeof(*v.materials));
-    v.materials[0] = (jnaMaterial){30000, 0.45, 1000};
+    v.materials[0] = (jnaMaterial){.young = 30000, .poisson = 0.45, .density = 1000, .extraDamping = 1.5};
     const int32_t starts[] = {0, 1, 2, 4, 5};
     memcpy(v.rowStarts, starts, sizeof(starts));
     for (int i = 0; i < 5; ++i) {
