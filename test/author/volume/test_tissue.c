@@ -10,6 +10,8 @@ static jnaPhysique Body(double fat, double thickness)
     for (int r = 0; r < JNA_REGIONS; ++r) {
         p.freePart[r] = 1;
         p.thickness[r] = thickness;
+        p.softness[r] = p.damping[r] = 1;
+        p.tone[r] = jnaUsualTone((jnaRegion)r);
     }
     return p;
 }
