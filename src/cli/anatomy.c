@@ -85,7 +85,8 @@ static void PrintClips(const jnaSoftness* s)
 static void PrintMoves(const jnaSoftness* s)
 {
     printf("As people move: peak-to-peak travel against the bones, in mm, that a tenth of the region's "
-           "vertices exceed,\nin a standard walk, run and drop from 30 cm; and the region's lowest frequency and its damping ratio\n");
+           "vertices exceed,\nin a standard walk, run and drop from 30 cm; and the region's lowest frequency and its "
+           "damping ratio\n");
     printf("  region        walk    run   drop     Hz  ratio\n");
     for (int r = 0; r < JNA_REGIONS; ++r) {
         if (s->modes[r] < 0) {
@@ -113,8 +114,8 @@ static void PrintPeople(const jnaSoftness* s)
         int digits = length ? 0 : list[i].quantity == jna_peopleRatio ? 2 : 1;
         snprintf(range, sizeof(range), "%.*f-%.*f", digits, unit * list[i].least, digits, unit * list[i].most);
         if (own >= 0) {
-            printf("  %-8s %-9s %10s %6.*f   %s (%s)\n", jnaRegionNames[list[i].region], quantities[list[i].quantity], range,
-                digits, unit * own, list[i].of, list[i].source);
+            printf("  %-8s %-9s %10s %6.*f   %s (%s)\n", jnaRegionNames[list[i].region], quantities[list[i].quantity],
+                range, digits, unit * own, list[i].of, list[i].source);
         }
     }
 }

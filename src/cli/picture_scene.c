@@ -29,7 +29,8 @@ static jnResult LoadFigure(jncScene* scene, jnError* error)
     }
     if (clip == jna_figureAllClips) {
         return jnFail(error, jn_badArgument,
-            "--clip: the figure has no '%s'; it has jumping-jacks, calisthenics, shadow-boxing, run, jump-and-land, walk, dance and drop",
+            "--clip: the figure has no '%s'; it has jumping-jacks, calisthenics, shadow-boxing, run, jump-and-land, "
+            "walk, dance and drop",
             scene->clip);
     }
     jnResult result = jnaCreateFigure(&scene->character, error);

@@ -110,8 +110,8 @@ typedef struct jnAssetMorphsHeader {
 enum { JN_MORPH_ARRAYS = 4 };
 void jnPlaceMorphs(const jnAssetMorphsHeader* header, int blockCount, uint64_t places[JN_MORPH_ARRAYS + 1]);
 
-// The beginning of section BOND: what the modes may do to the surface together. The arrays of jnBound follow in the same
-// way.
+// The beginning of section BOND: what the modes may do to the surface together. The arrays of jnBound follow in the
+// same way.
 typedef struct jnAssetBoundHeader {
     int32_t blockCount, modeCount;
     float low, high;
@@ -122,20 +122,21 @@ enum { JN_BOUND_ARRAYS = 4, JN_BOUND_ROWS = 6, JN_MAX_BOUND_BLOCKS = 32 };
 void jnPlaceBound(const jnAssetBoundHeader* header, uint64_t places[JN_BOUND_ARRAYS + 1]);
 
 // Elements of the surface that bound all of it, in blocks of 16 neighbours. A triangle's rows are the gradient D of the
-// displacement, 3x2 in the axes of the triangle, (D11, D12, D21, D22, D31, D32): its smallest stretch stays above 1 - low,
-// its largest below 1 + high. A vertex has (0, -z, z, 0, x, y) of the displacement, so that the largest stretch of I + D
-// is the root of 1 plus the square of its length.
+// displacement, 3x2 in the axes of the triangle, (D11, D12, D21, D22, D31, D32): its smallest stretch stays above 1 -
+// low, its largest below 1 + high. A vertex has (0, -z, z, 0, x, y) of the displacement, so that the largest stretch of
+// I + D is the root of 1 plus the square of its length.
 typedef struct jnBound {
     int blockCount, modeCount; // blockCount 0: there is no bound
     float low, high;
     const float* limits; // [blockCount][16], metres; 0: a triangle
     const float* gains;  // [blockCount][blocks of modes * 16]: the knee is not reached below a sum of gain |z| of it
-    const float* parts;  // [blockCount][blocks of modes * 16], 0 to 1: how much a mode is held back by the block, to the
-                         // power of the norm (morphs_bound.c)
-    const float* rows;   // [blockCount][6][modeCount][16], at unit amplitude
+    const float* parts; // [blockCount][blocks of modes * 16], 0 to 1: how much a mode is held back by the block, to the
+                        // power of the norm (morphs_bound.c)
+    const float* rows;  // [blockCount][6][modeCount][16], at unit amplitude
 } jnBound;
 
-// The ratio of an element to its bound, from its rows: above 1 it is beyond. low, high: of the bound. See morphs_bound.c.
+// The ratio of an element to its bound, from its rows: above 1 it is beyond. low, high: of the bound. See
+// morphs_bound.c.
 static inline float jnBoundRatio(const float d[JN_BOUND_ROWS], float low, float high)
 {
     enum { DIRECTIONS = 16 };
@@ -219,9 +220,9 @@ typedef struct jnHitVertex {
 typedef struct jnHits {
     int pointCount, vertexCount; // pointCount 0: there are none
     float offsetUnit, massUnit;
-    const jnHitPoint* points;     // [pointCount]
-    const int16_t* rows;          // [pointCount][modeCount][3], how far the modes move it
-    const jnHitVertex* vertices;  // [vertexCount]
+    const jnHitPoint* points;    // [pointCount]
+    const int16_t* rows;         // [pointCount][modeCount][3], how far the modes move it
+    const jnHitVertex* vertices; // [vertexCount]
 } jnHits;
 
 static inline int jnPatchCount(int blockCount)
@@ -280,8 +281,8 @@ static inline int jnMakeEven(int count)
 _Static_assert(sizeof(jnAssetModesHeader) == 64 && sizeof(jnAssetMode) == 40, "no padding in the file");
 _Static_assert(sizeof(jnAssetMorphsHeader) == 64 && sizeof(jnAssetPatch) == 12, "no padding in the file");
 _Static_assert(sizeof(jnAssetBoundHeader) == 64, "no padding in the file");
-_Static_assert(sizeof(jnAssetHitsHeader) == 64 && sizeof(jnHitPoint) == 40 && sizeof(jnHitVertex) == 10,
-    "no padding in the file");
+_Static_assert(
+    sizeof(jnAssetHitsHeader) == 64 && sizeof(jnHitPoint) == 40 && sizeof(jnHitVertex) == 10, "no padding in the file");
 _Static_assert(sizeof(jnAssetTargetsHeader) == 64 && sizeof(jnAssetTarget) == 80, "no padding in the file");
 _Static_assert(sizeof(jnAssetHeader) == 64 && sizeof(jnAssetEntry) == 32, "no padding in the file");
 _Static_assert(sizeof(jnAssetInfo) == 128 && sizeof(jnAssetClipEntry) == 96, "no padding in the file");
@@ -302,7 +303,7 @@ typedef struct jnAssetBlock {
     const jnAssetBoundHeader* boundHeader;
     const jnAssetHitsHeader* hitsHeader;
     jnBound bound;
-    jnTargets targets;    // of the source
+    jnTargets targets; // of the source
     jnHits hits;
     jnAssetModes modes;   // what view.modes points at
     jnAssetMorphs morphs; // what view.morphs points at

@@ -1,13 +1,16 @@
 // What is shown of the modes, held back so that the surface never tears, folds or goes farther than it may.
 //
-// The displacement is linear in the amplitudes y, so is its gradient D on a triangle, 3x2 in the triangle's own axes.
-// With E the symmetric part of the first two rows, every stretch of I + D is at least 1 + the smallest eigenvalue of E,
-// and at most the largest singular value of I + D. The ratio of an element to its bound,
+// The displacement is linear in the amplitudes y, so is its gradient D on a triangle, 3x2 in the triangle's own axes. A
+// direction t of the triangle is pressed by a = -t^T D t and turned or pressed by g = |D t|^2; its stretch is the root
+// of 1 - 2 a + g. Made larger by s, the displacement brings it down to 1 - low at s = 1 / r,
 //
-//     max( -least(E) / low,  (largest(I + D) - 1) / high )
+//     r = (a + sqrt(a^2 - k g)) / k,    k = low (2 - low),
 //
-// is convex in y and 0 at rest, so that y scaled by 1/ratio is within the bound. Above -1 of E no triangle turns over.
-// A vertex is written as a gradient whose largest singular value is the root of 1 + its squared displacement.
+// if it ever does (a^2 >= k g), since what turns a direction does not press it. r = a / k elsewhere keeps the ratio
+// continuous. The ratio of an element to its bound is the largest of r over sixteen directions and of
+// (largest singular value of (I + D) - 1) / high. It is 0 at rest and grows at least as fast as the displacement, so
+// that y scaled by 1 / ratio is within the bound. A vertex is written as a gradient whose largest singular value is the
+// root of 1 + its squared displacement.
 //
 // A few hundred elements, chosen by the author, stand for the whole surface. Every mode is scaled by what the elements
 // near it ask for: smoothly, by a high norm of their ratios that bends from KNEE on and stays below 1. Modes scaled

@@ -4,8 +4,8 @@
 
 #include "character/character.h"
 
-/// The clips, in order; also the index that jnaCreateFigureClip takes. The last three are kept back: a workspace has them only
-/// if its manifest names them, so that nothing is ever chosen by how they look or what they measure.
+/// The clips, in order; also the index that jnaCreateFigureClip takes. The last three are kept back: a workspace has
+/// them only if its manifest names them, so that nothing is ever chosen by how they look or what they measure.
 typedef enum jnaFigureClip {
     jna_jumpingJacks,
     jna_calisthenics,

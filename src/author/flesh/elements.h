@@ -9,8 +9,8 @@
 //   s   = sum w (J - 1),   w = V lambda / sqrt(sum V lambda)
 //   P_e = V mu (1 + b D) F + (V mu (J - 2 - b D) + w s) cof F
 //
-// Soft tissue stiffens as it is stretched; b says how much. In simple shear by g the stress is mu g (1 + b g^2). The distortion
-// D is of second order near rest, so b changes nothing of small motion.
+// Soft tissue stiffens as it is stretched; b says how much. In simple shear by g the stress is mu g (1 + b g^2). The
+// distortion D is of second order near rest, so b changes nothing of small motion.
 //
 // A tetrahedron that has lost half of its volume also resists by itself, V k lambda/2 (J0 - J)^2 where J < J0: a patch
 // can keep its volume with a tetrahedron turned inside out in it, which the part with mu alone did not prevent often
@@ -40,11 +40,12 @@ enum { JNA_ELEMENT_LANES = JNA_PATCH_SIZE };
 
 // A patch of up to four tetrahedra. Lanes that are left over weigh nothing and have their first neighbour's corners.
 typedef struct jnaElementBlock {
-    _Alignas(64) double inverse[9][JNA_ELEMENT_LANES]; // inverse of the rest edges, rows: gradients of the hats of corners 1 to 3
-    double shear[JNA_ELEMENT_LANES];      // V mu
-    double volumetric[JNA_ELEMENT_LANES]; // w = V lambda / sqrt(sum of V lambda over the lanes), or 0
-    double guard[JNA_ELEMENT_LANES];      // V k lambda
-    double stiffening[JNA_ELEMENT_LANES]; // V mu b
+    _Alignas(64) double inverse[9][JNA_ELEMENT_LANES]; // inverse of the rest edges, rows: gradients of the hats of
+                                                       // corners 1 to 3
+    double shear[JNA_ELEMENT_LANES];                   // V mu
+    double volumetric[JNA_ELEMENT_LANES];              // w = V lambda / sqrt(sum of V lambda over the lanes), or 0
+    double guard[JNA_ELEMENT_LANES];                   // V k lambda
+    double stiffening[JNA_ELEMENT_LANES];              // V mu b
     int32_t corners[4][JNA_ELEMENT_LANES];
     double damping; // times that of the pass
 } jnaElementBlock;

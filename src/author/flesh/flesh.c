@@ -236,8 +236,7 @@ static jnResult Allocate(jnaFleshSolver* s, jnError* error)
     }
     s->unpadded = jnaArena_Take(&s->arena, nodes, 3 * sizeof(double));
     s->skin = jnaArena_Take(&s->arena, flesh->def.volume->vertexCount, 3 * sizeof(double));
-    s->skinSolve = jnaArena_Take(
-        &s->arena, (int64_t)jnaSkinExtension_ScratchCount(flesh->extension), sizeof(double));
+    s->skinSolve = jnaArena_Take(&s->arena, (int64_t)jnaSkinExtension_ScratchCount(flesh->extension), sizeof(double));
     s->nodeGradients = jnaArena_Take(&s->arena, nodes, JNA_GRADIENT * sizeof(double));
     s->holds = jnaArena_Take(&s->arena, nodes, sizeof(double));
     for (int i = 0; i < 3; ++i) {

@@ -70,7 +70,8 @@ static jnResult PrepareSteps(jnaFleshSolver* solver, double step, jnError* error
         diagonal[n] += scheme.springs * flesh->springs[p];
     }
     for (int t = 0; t < v->tetrahedronCount; ++t) {
-        stiffness[t] = flesh->stiffness[t] * (1 + flesh->def.damping * (1 + jnaVolume_Material(v, t)->extraDamping) * scheme.rate);
+        stiffness[t] =
+            flesh->stiffness[t] * (1 + flesh->def.damping * (1 + jnaVolume_Material(v, t)->extraDamping) * scheme.rate);
     }
     jnaLaplacianDef def = {
         .nodeCount = v->nodeCount,

@@ -125,8 +125,8 @@ jnResult jnaFreshenFactor(jnaFleshSolver* solver, jnaFleshProblem* problem, jnEr
     }
     FreshFactor* f = solver->fresh;
     for (int t = 0; t < flesh->def.volume->tetrahedronCount; ++t) {
-        FillLocal(flesh, t, solver->x, 1 + problem->damping * (1 + jnaVolume_Material(flesh->def.volume, t)->extraDamping),
-            f->locals[t]);
+        FillLocal(flesh, t, solver->x,
+            1 + problem->damping * (1 + jnaVolume_Material(flesh->def.volume, t)->extraDamping), f->locals[t]);
     }
     jnaSumContactStiffness(problem, solver->contactStiffness);
     for (int n = 0; n < flesh->nodeCount; ++n) {

@@ -157,7 +157,8 @@ typedef struct Own {
 
 static void ProjectedHessian(const Own* own, const double f[9], double hessian[9][9])
 {
-    double u[3][3], v[3][3], s[3], block[3][3], axes[3][3], shear = own->shear, bulk = own->bulk, pressure = own->pressure;
+    double u[3][3], v[3][3], s[3], block[3][3], axes[3][3], shear = own->shear, bulk = own->bulk,
+                                                            pressure = own->pressure;
     Decompose(f, u, s, v);
     for (int k = 0; k < 3; ++k) {
         int i = (k + 1) % 3, j = (k + 2) % 3;

@@ -80,8 +80,8 @@ static jnResult MakeRest(const jnaCharacter* c, jnaClip* clip, jnError* error)
     return jn_ok;
 }
 
-jnResult jnaMeasureSag(
-    const jnaVolume* volume, const jnaCharacter* character, const jnaBodyDef* body, int axes, jnaSag* sag, jnError* error)
+jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, const jnaBodyDef* body, int axes,
+    jnaSag* sag, jnError* error)
 {
     *sag = (jnaSag){.vertexCount = character->vertexCount, .axes = axes, .converged = true};
     jnaAnatomy anatomy = {0};

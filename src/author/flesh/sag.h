@@ -35,8 +35,8 @@ void jnaDestroySag(jnaSag* sag);
 /// Solves the rest pose under gravity, without contact. The volume needs weights, bones and materials. axes: 1 for -Y
 /// alone, 3 for all. body: what the manifest says of it. About a second an axis
 /// for 22,000 nodes.
-jnResult jnaMeasureSag(
-    const jnaVolume* volume, const jnaCharacter* character, const jnaBodyDef* body, int axes, jnaSag* sag, jnError* error);
+jnResult jnaMeasureSag(const jnaVolume* volume, const jnaCharacter* character, const jnaBodyDef* body, int axes,
+    jnaSag* sag, jnError* error);
 
 /// Fills the materials as the body's physique has them. Calibration then corrects what the mesh falsifies: a region
 /// whose free skin does not sag as its layers should is scaled, by a factor of three at most. A region that is mostly

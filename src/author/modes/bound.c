@@ -1,11 +1,11 @@
 // The elements of the surface that bound the rest of it: see runtime/morphs_bound.c for what is done with them.
 //
-// Found by trial: random states of the modes, far beyond what is allowed, are scaled back to where the elements chosen so
-// far are within their bounds, and the worst of all others is chosen as well, until there is none. The fields are smooth,
-// so that a few hundred triangles and vertices stand for tens of thousands. What the last states still find beyond its
-// bound becomes a margin. States are of four kinds: modes as random accelerations of the joints drive them, in step or out
-// of step; a blow to one place whose modes have gone out of step; all modes alike in energy; one mode and little else. No
-// clip takes part.
+// Found by trial: random states of the modes, far beyond what is allowed, are scaled back to where the elements chosen
+// so far are within their bounds, and the worst of all others is chosen as well, until there is none. The fields are
+// smooth, so that a few hundred triangles and vertices stand for tens of thousands. What the last states still find
+// beyond its bound, more than the slack that elements have when they are chosen, becomes a margin. States are of four
+// kinds: modes as random accelerations of the joints drive them, in step or out of step; a blow to one place whose
+// modes have gone out of step; all modes alike in energy; one mode and little else. No clip takes part.
 #include "modes/modes.h"
 
 #include "base/affine.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATES = 32, MOST_ROUNDS = 400, QUIET_ROUNDS = 64, MARGIN_ROUNDS = 64, CHUNK = 256, NO_CORNER = -1 };
+enum { STATES = 32, MOST_ROUNDS = 600, QUIET_ROUNDS = 64, MARGIN_ROUNDS = 64, CHUNK = 256, NO_CORNER = -1 };
 // An acceleration of the whole body, m/s^2.
 #define LIVELY 9.80665
 // The shortest amplitude that is looked at, metres.
@@ -40,17 +40,17 @@ typedef struct Element {
 typedef struct Search {
     const jnaModes* m;
     size_t modes, vertices, count;
-    Element* elements;      // [count]
-    double* lively;         // [modes]
-    double* drives;         // [modes][joints][3], amplitude for an acceleration of a joint's flesh
+    Element* elements; // [count]
+    double* lively;    // [modes]
+    double* drives;    // [modes][joints][3], amplitude for an acceleration of a joint's flesh
     size_t joints;
-    double* accelerations;  // [joints][3], of the state in hand
-    float* amplitudes;      // [modes][STATES]
-    float* fields;          // [vertices][3][STATES]
-    float scales[STATES];   // of the states
-    float* best;            // [chunks][2][STATES], the worst ratio of triangles and of vertices
-    int32_t* bestElement;   // likewise
-    int32_t* chosen;        // [JNA_MAX_CRITICAL]
+    double* accelerations; // [joints][3], of the state in hand
+    float* amplitudes;     // [modes][STATES]
+    float* fields;         // [vertices][3][STATES]
+    float scales[STATES];  // of the states
+    float* best;           // [chunks][2][STATES], the worst ratio of triangles and of vertices
+    int32_t* bestElement;  // likewise
+    int32_t* chosen;       // [JNA_MAX_CRITICAL]
     int chosenCount;
     uint64_t random;
 } Search;
@@ -410,6 +410,7 @@ jnResult jnaModes_SetBound(jnaModes* m, const jnaCharacter* c, const float* limi
             margins[i / STATES] = fmaxf(margins[i / STATES], s.best[i] / fmaxf(WorstChosen(&s, i % STATES), 1));
         }
     }
+    margins[0] = fmaxf(margins[0] / SLACK_STRETCH, 1);
     Keep(&s, margins, m);
 #pragma omp parallel for schedule(static)
     for (int k = 0; k < m->modeCount; ++k) {

@@ -32,7 +32,8 @@ jnResult jnaElastic_Factor(jnaElastic* elastic, double stiffness, double mass, j
 /// values <- (stiffness K + mass M)^-1 values.
 jnResult jnaElastic_Solve(jnaElastic* elastic, double* values, jnError* error);
 
-/// How much more than the flesh in general a motion is damped: the mean of its tetrahedra, weighted by how much each is strained.
+/// How much more than the flesh in general a motion is damped: the mean of its tetrahedra, weighted by how much each is
+/// strained.
 double jnaElastic_Damping(const jnaElastic* elastic, const double* values);
 
 /// result = K values.

@@ -16,28 +16,28 @@
 /// Elements that bound the surface, at most.
 enum { JNA_MAX_CRITICAL = 512 };
 /// A triangle is not pressed by more than this part of its length, and not stretched by more than the other.
-#define JNA_BOUND_LOW 0.46F
-#define JNA_BOUND_HIGH 0.7F
+#define JNA_BOUND_LOW 0.43F
+#define JNA_BOUND_HIGH 0.63F
 
 /// Modes of a character's surface, by rising frequency.
 typedef struct jnaModes {
     int modeCount, vertexCount, jointCount;
-    int criticalCount;  // elements of the surface that bound the rest; 0: no bound
-    jnaArena memory;    // of the arrays, as jnaModes_Allocate made them
-    double* stiffness;  // [modeCount], omega^2, 1/s^2
-    double* damping;    // [modeCount], 1/s
-    double* masses;     // [modeCount], kg: at z' = 1 m/s the mode has the energy masses / 2
-    double* gain;       // [modeCount], 1 for what the physics says
-    double* limits;     // [modeCount], m/s^2: the force before the gain levels off towards this; 0: it does not
-    double* caps;       // [modeCount], metres: the mode alone is at its bound there, about; 0: no bound
-    int32_t* critical;  // [JNA_MAX_CRITICAL][3], corners of a triangle, or a vertex, -1, -1
+    int criticalCount;     // elements of the surface that bound the rest; 0: no bound
+    jnaArena memory;       // of the arrays, as jnaModes_Allocate made them
+    double* stiffness;     // [modeCount], omega^2, 1/s^2
+    double* damping;       // [modeCount], 1/s
+    double* masses;        // [modeCount], kg: at z' = 1 m/s the mode has the energy masses / 2
+    double* gain;          // [modeCount], 1 for what the physics says
+    double* limits;        // [modeCount], m/s^2: the force before the gain levels off towards this; 0: it does not
+    double* caps;          // [modeCount], metres: the mode alone is at its bound there, about; 0: no bound
+    int32_t* critical;     // [JNA_MAX_CRITICAL][3], corners of a triangle, or a vertex, -1, -1
     float* criticalLimits; // [JNA_MAX_CRITICAL], metres that a vertex may move; of a triangle a factor of its strain
-    int32_t* joints;    // [modeCount], the joint that most of the mode lives at
-    double* massShare;  // [modeCount], share of the flesh's mass that takes part, 0 to 1
-    int32_t* sizes;     // [modeCount], vertices in the mode
-    float* shapes;      // [modeCount][vertexCount][3], 0 where a vertex is not in the mode
-    float* projections; // [modeCount][vertexCount][3], as shapes
-    float* pose;        // [jointCount][4], local rotations of the joints in the pose that they vibrate about
+    int32_t* joints;       // [modeCount], the joint that most of the mode lives at
+    double* massShare;     // [modeCount], share of the flesh's mass that takes part, 0 to 1
+    int32_t* sizes;        // [modeCount], vertices in the mode
+    float* shapes;         // [modeCount][vertexCount][3], 0 where a vertex is not in the mode
+    float* projections;    // [modeCount][vertexCount][3], as shapes
+    float* pose;           // [jointCount][4], local rotations of the joints in the pose that they vibrate about
     float* spins; // [jointCount][3][modeCount][modeCount]: row k, column l has the share of e x (shape l) in mode k,
                   // e the axis, each point weighed by the joint's weight
 } jnaModes;
@@ -95,16 +95,17 @@ jnResult jnaFindReach(const jnaVolume* volume, const jnaCharacter* character, fl
 /// The same without a volume: the distance from the skeleton, a line from each joint to its parent.
 void jnaFindSkeletonReach(const jnaCharacter* character, float* reach);
 
-/// Finds what bounds the surface, and the caps: whatever the amplitudes, what is shown neither stretches a triangle beyond
-/// JNA_BOUND_LOW and JNA_BOUND_HIGH, nearly, nor moves a vertex farther than its limit. limits: [vertexCount], metres;
-/// NULL: takes the bound away. The same bytes for any number of threads. See bound.c.
+/// Finds what bounds the surface, and the caps: whatever the amplitudes, what is shown neither stretches a triangle
+/// beyond JNA_BOUND_LOW and JNA_BOUND_HIGH, nearly, nor moves a vertex farther than its limit. limits: [vertexCount],
+/// metres; NULL: takes the bound away. The same bytes for any number of threads. See bound.c.
 jnResult jnaModes_SetBound(jnaModes* modes, const jnaCharacter* character, const float* limits, jnError* error);
 
 /// Metres that a mode swings by if the whole is accelerated by 1 g at once.
 double jnaModes_Lively(const jnaModes* modes, int mode);
 
-/// Elements of the bound: what their rows are, see jnBound in runtime/asset_format.h. A triangle's axes and the inverse of
-/// its edges; false where it has no area. first, second: displacements of its second and third corner against the first.
+/// Elements of the bound: what their rows are, see jnBound in runtime/asset_format.h. A triangle's axes and the inverse
+/// of its edges; false where it has no area. first, second: displacements of its second and third corner against the
+/// first.
 bool jnaElement_Frame(const jnaCharacter* character, const int32_t corners[3], float axes[3][3], float inverse[3]);
 void jnaElement_Rows(
     const float axes[3][3], const float inverse[3], const float first[3], const float second[3], float rows[6]);

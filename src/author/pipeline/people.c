@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Travel of a region is what this fraction of its vertices exceed: a marker is put where the flesh moves, and a region's border
-// moves with its neighbour.
+// Travel of a region is what this fraction of its vertices exceed: a marker is put where the flesh moves, and a
+// region's border moves with its neighbour.
 #define MOVED_BY 0.1
 
 const char* const jnaStandardMoveNames[JNA_STANDARD_MOVES] = {"walk", "run", "drop"};
@@ -24,8 +24,9 @@ static const struct {
     int rounds; // that are played; all but the last are for the flesh to settle into the motion
 } moves[JNA_STANDARD_MOVES] = {{jna_walk, 2}, {jna_run, 2}, {jna_drop, 1}};
 
-// Markers on the skin of thigh and shank move against the bone by the pose and by the shaking of flesh together, so those
-// rows are upper bounds. A range where a mean and a deviation were published is the mean plus and minus the deviation.
+// Markers on the skin of thigh and shank move against the bone by the pose and by the shaking of flesh together, so
+// those rows are upper bounds. A range where a mean and a deviation were published is the mean plus and minus the
+// deviation.
 static const jnaPeopleMeasurement measurements[] = {
     {jna_regionBreast, jna_peopleWalk, 0.032, 0.052, "nipple against trunk, D cup, unsupported, 42 +- 10 mm",
         "Scurr, White, Hedger 2011"},
@@ -49,10 +50,10 @@ int jnaPeopleMeasurements(const jnaPeopleMeasurement** list)
 // The box around each vertex' path in the frame of its joint.
 typedef struct Paths {
     int vertexCount;
-    uint16_t* joints; // [vertexCount]
-    float *least, *most; // [vertexCount][3]
+    uint16_t* joints;     // [vertexCount]
+    float *least, *most;  // [vertexCount][3]
     float *shown, *still; // [vertexCount][3], scratch
-    float* matrices;  // [jointCount][12], scratch
+    float* matrices;      // [jointCount][12], scratch
 } Paths;
 
 static jnResult TakePaths(const jnaCharacter* c, jnaArena* arena, Paths* p, jnError* error)

@@ -36,8 +36,9 @@ typedef struct jnaPeopleMeasurement {
 /// All that we know of; how many.
 int jnaPeopleMeasurements(const jnaPeopleMeasurement** list);
 
-/// Peak-to-peak travel in one motion by region: the diagonal of the box, in the frame of the joint that moves it most, around
-/// a vertex' path, which a tenth of the region's vertices exceed. Loops are measured after one round. regions: [vertexCount] of the character, jnaRegion;
-/// travel: [JNA_REGIONS], metres. jn_badData where the character is no human body.
+/// Peak-to-peak travel in one motion by region: the diagonal of the box, in the frame of the joint that moves it most,
+/// around a vertex' path, which a tenth of the region's vertices exceed. Loops are measured after one round. regions:
+/// [vertexCount] of the character, jnaRegion; travel: [JNA_REGIONS], metres. jn_badData where the character is no human
+/// body.
 jnResult jnaMeasureStandardMove(
     const jnaPlayer* player, jnaStandardMove move, const uint8_t* regions, double* travel, jnError* error);

@@ -281,9 +281,12 @@ double jnaSoftness_Against(const jnaSoftness* s, const jnaPeopleMeasurement* peo
     double median, greatest;
     bool known = s->moved && jnaSag_Region(&s->sag, 0, people->region, &median, &greatest) > 0;
     switch (people->quantity) {
-    case jna_peopleHertz: return known && s->modes[region] >= 0 ? s->hertz[region] : -1;
-    case jna_peopleRatio: return known && s->modes[region] >= 0 ? s->ratio[region] : -1;
-    default: return known ? s->travel[people->quantity][region] : -1;
+    case jna_peopleHertz:
+        return known && s->modes[region] >= 0 ? s->hertz[region] : -1;
+    case jna_peopleRatio:
+        return known && s->modes[region] >= 0 ? s->ratio[region] : -1;
+    default:
+        return known ? s->travel[people->quantity][region] : -1;
     }
 }
 

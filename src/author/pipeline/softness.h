@@ -28,14 +28,14 @@ typedef struct jnaClipSoftness {
 /// All of it.
 typedef struct jnaSoftness {
     jnaSag sag;
-    int modeCount;             // 0: the workspace has none
-    int modes[JNA_REGIONS];    // lowest mode that moves the region, -1: none does
-    double hertz[JNA_REGIONS]; // its frequency
-    double ratio[JNA_REGIONS]; // its damping ratio
-    bool moved;                // the standard motions were played: a human body with modes
+    int modeCount;                                  // 0: the workspace has none
+    int modes[JNA_REGIONS];                         // lowest mode that moves the region, -1: none does
+    double hertz[JNA_REGIONS];                      // its frequency
+    double ratio[JNA_REGIONS];                      // its damping ratio
+    bool moved;                                     // the standard motions were played: a human body with modes
     double travel[JNA_STANDARD_MOVES][JNA_REGIONS]; // peak to peak in them, metres
-    int lipPairs;              // vertices of the head that face and touch each other at rest; 0: no such lips
-    double lipsRest;           // their greatest distance at rest, metres
+    int lipPairs;    // vertices of the head that face and touch each other at rest; 0: no such lips
+    double lipsRest; // their greatest distance at rest, metres
     int clipCount;
     jnaClipSoftness* clips; // [clipCount]
     jnaNotes warnings;      // regions that are far from a human body's, flesh that swings where it should not

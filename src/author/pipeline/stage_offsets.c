@@ -210,12 +210,14 @@ static void Tell(const Work* w, const jnaWorkspaceOffsets* found, jnaNotes* note
     const char* joint = w->character->joints[w->character->influences[o->vertex].joints[0]].name;
     const char* clip = w->clips[o->clip].name;
     jnaNotes_Add(notes,
-        "largest offset %.1f mm (%.1f %% of the height) at '%s', %.2f Hz, in clip '%s'; limited to %.1f mm, which keeps "
+        "largest offset %.1f mm (%.1f %% of the height) at '%s', %.2f Hz, in clip '%s'; limited to %.1f mm, which "
+        "keeps "
         "%.2f %% of the motion",
         1e3 * o->length, 100 * share, joint, o->hertz, clip, 1e3 * capped->length, 100 * found->after.kept);
     if (share > JNA_LARGE_OFFSET) {
         jnaNotes_Add(notes,
-            "warning: '%s' moves by %.0f %% of the height in clip '%s' before it is limited: too few bones hold it, or it "
+            "warning: '%s' moves by %.0f %% of the height in clip '%s' before it is limited: too few bones hold it, or "
+            "it "
             "is too soft",
             joint, 100 * share, clip);
     }
@@ -233,7 +235,7 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
     jnaStage_MakeAll(stage, outputs);
     jnaStage_Share(stage, stage->name, "modes/caps.npy"); // the modes made them
     jnaWorkspace_Depend(run->workspace, stage);
-    jnaStage_Depend(stage, "bound rule 6\n");
+    jnaStage_Depend(stage, "bound rule 7\n");
     return jn_ok;
 }
 

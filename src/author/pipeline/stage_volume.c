@@ -78,8 +78,8 @@ static jnResult DescribeInside(const jnaStageRun* run, jnaStage* stage, jnError*
     jnaStage_MakeAll(stage, outputs);
     jnaStage_Share(stage, stage->name, "volume/volume.json"); // the mesh made it
     jnaWorkspace_Depend(w, stage);
-    // The rule by which stiffness is found: 2, from the physique.
-    jnaStage_Depend(stage, "stiffness rule 2\n");
+    // The rule by which stiffness is found: 3, from the physique, groins tied.
+    jnaStage_Depend(stage, "stiffness rule 3\n");
     return jn_ok;
 }
 

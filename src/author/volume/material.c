@@ -3,6 +3,7 @@
 //
 // A tetrahedron belongs to the joint with the largest weight over its corners. It is fat if its middle lies no deeper
 // than the layer is thick.
+#include "base/affine.h"
 #include "base/arena.h"
 #include "base/try.h"
 #include "volume/laplacian.h"
@@ -20,6 +21,12 @@ enum { MAX_MATERIALS = 256, MOST_ROUNDS = 40 };
 
 // Stiffness changes between regions over this part of the body's size.
 #define SMOOTH_OVER 0.012
+// The skin of the groin is tied to the inguinal ligament and the fascia of the thigh: flesh is so many times stiffer
+// where it follows trunk and thigh alike, from this part of the body's size in front of the hips on. Free flesh would
+// be torn there, where skinning presses the surface to a tenth of its length as a hip bends.
+#define GROIN_TIES 8.0
+#define GROIN_FRONT 0.06
+#define GROIN_WIDE 6.0
 // Steps of the logarithm of stiffness: 4 % is not felt; coarser only where there would be too many materials.
 #define FINEST_STEP 0.04
 #define COARSEST_STEP 1.0
@@ -121,7 +128,8 @@ static jnaMaterial Change(jnaMaterial material, const jnaJointMaterial* flesh)
 // What the manifest or the table says of a region.
 static jnaMaterial OfRegion(const jnaMaterialsDef* def, jnaRegion region)
 {
-    jnaMaterial material = {def->young * regionYoung[region], def->poisson, def->density, jnaRegionDamping(region) - 1, def->stiffening};
+    jnaMaterial material = {
+        def->young * regionYoung[region], def->poisson, def->density, jnaRegionDamping(region) - 1, def->stiffening};
     for (int i = 0; i < def->regionCount; ++i) {
         const jnaRegionSetting* r = &def->regions[i];
         if (r->region == region) {
@@ -212,6 +220,35 @@ static void Smooth(Sorting* s)
     }
 }
 
+// How much of a tetrahedron follows thighs, 0 to 1.
+static double ThighPart(const Sorting* s, int t)
+{
+    const jnaVolume* v = s->volume;
+    const jnaAnatomy* a = s->anatomy;
+    double part = 0;
+    for (size_t k = 0; k < 4; ++k) {
+        int32_t node = v->tetrahedra[4 * (size_t)t + k];
+        for (int32_t i = v->rowStarts[node]; i < v->rowStarts[node + 1]; ++i) {
+            int joint = v->joints[i], limb = a->limbOf[joint];
+            bool thigh = a->parts[joint] == jna_bodyUpper && limb >= 0 && a->limbs[limb].leg;
+            part += thigh ? 0.25 * jnaWeightOf(v, node, joint) : 0;
+        }
+    }
+    return part;
+}
+
+// Where the trunk becomes a thigh, in front, flesh is stiffer.
+static void TieGroins(Sorting* s)
+{
+    const jnaAnatomy* a = s->anatomy;
+    for (int t = 0; t < s->volume->tetrahedronCount; ++t) {
+        double part = ThighPart(s, t), ahead[3];
+        jnaSubtract(s->middles[t], a->hips, ahead);
+        double front = fmin(fmax(jnaDot(ahead, a->front) / (GROIN_FRONT * a->size), 0), 1);
+        s->values[t][0] += log(GROIN_TIES) * front * fmin(GROIN_WIDE * part * (1 - part), 1);
+    }
+}
+
 // The number of a material, added where it is not there yet; -1 where there is no room. twin: its fat follows it.
 static int FindMaterial(jnaVolume* v, const jnaMaterial* material, const jnaJointMaterial* fat)
 {
@@ -263,6 +300,7 @@ static jnResult Sort(Sorting* s, jnError* error)
     bool smooth = s->anatomy->trunk;
     if (smooth) {
         Smooth(s);
+        TieGroins(s);
     }
     double step = FINEST_STEP;
     while (!Number(s, step, smooth)) {

@@ -44,11 +44,11 @@ jnaBodyDef jnaDefaultBodyDef(void);
 
 /// What the flesh is made of. Start from jnaDefaultMaterialsDef.
 typedef struct jnaMaterialsDef {
-    double density;     // kg/m3; 1000
-    double young;       // Pa; 30000
-    double poisson;     // 0.45
-    double stiffening;  // sheared by g flesh is 1 + stiffening g^2 times as stiff; 0
-    jnaBodyDef body;    // the manifest has it under body and tuning
+    double density;    // kg/m3; 1000
+    double young;      // Pa; 30000
+    double poisson;    // 0.45
+    double stiffening; // sheared by g flesh is 1 + stiffening g^2 times as stiff; 0
+    jnaBodyDef body;   // the manifest has it under body and tuning
     int jointCount;
     jnaJointMaterial* joints; // [jointCount], what differs
     int regionCount;

@@ -27,8 +27,8 @@ typedef struct jnaPhysique {
     double freePart[JNA_REGIONS];  // fraction of the region's vertices, 0 to 1
 } jnaPhysique;
 
-/// Finds the physique of a character with weights and bones. depths: [vertexCount], receives the thickness of the flesh under each vertex, 0 where a bone or skinning holds it; may be
-/// NULL.
+/// Finds the physique of a character with weights and bones. depths: [vertexCount], receives the thickness of the flesh
+/// under each vertex, 0 where a bone or skinning holds it; may be NULL.
 jnResult jnaFindPhysique(const jnaVolume* volume, const jnaCharacter* character, const jnaAnatomy* anatomy,
     const jnaBodyDef* body, jnaPhysique* physique, float* depths, jnError* error);
 

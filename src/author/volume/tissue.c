@@ -13,12 +13,14 @@
 #define GRAVITY 9.81
 // Young's modulus over the shear modulus at a Poisson's ratio of 0.45.
 #define YOUNG_OF_SHEAR 2.9
-// Shear moduli, Pa. Muscle that is fully tense is sixteen times as stiff as passive muscle. A body that moves tenses its
-// muscles, those of the limbs more than those of the trunk.
+// Shear moduli, Pa. Muscle that is fully tense is sixteen times as stiff as passive muscle. A body that moves tenses
+// its muscles, those of the limbs more than those of the trunk.
 #define PASSIVE_MUSCLE 5000.0
 #define TENSE_MUSCLE 80000.0
 #define LIMB_TONE 0.75
 #define TRUNK_TONE 0.6
+// The wall of the belly gives with every breath.
+#define BELLY_TONE 0.15
 // Tense muscle damps more than fat by this factor and one more.
 #define MUSCLE_DAMPS 1.3
 #define LIMB_FAT 6000.0
@@ -37,6 +39,8 @@
 #define WALL_THICK 0.012
 // Muscle that is thicker than this part of the height is divided by septa.
 #define MUSCLE_REACH 0.022
+// Fat of the belly that is thicker than this is divided by sheets of fascia.
+#define BELLY_REACH 0.046
 // The wall of a heavy belly is stretched: thinner by this part.
 #define WALL_LOST 0.8
 // Fat that does not lie under the skin: of the leanest, in marrow and nerves.
@@ -130,7 +134,12 @@ static double BreastShear(const jnaPhysique* p, double thickness)
 
 double jnaUsualTone(jnaRegion region)
 {
-    return layers[region].core == core_limb ? LIMB_TONE : layers[region].core != core_none ? TRUNK_TONE : 0;
+    static const double tones[] = {[core_none] = 0,
+        [core_limb] = LIMB_TONE,
+        [core_trunk] = TRUNK_TONE,
+        [core_organs] = BELLY_TONE,
+        [core_breast] = TRUNK_TONE};
+    return tones[layers[region].core];
 }
 
 // The fraction of a region's thickness that is fat under the skin.
@@ -169,7 +178,8 @@ double jnaPhysique_Shear(const jnaPhysique* p, jnaRegion region)
         shear = BreastShear(p, t); // its skin hangs with it
     } else if (core == core_organs) {
         double wall = WALL_THICK * (1 - WALL_LOST * Between(p->fat, LEAN, HEAVY));
-        shear += Stack(fat, TRUNK_FAT, Stack(fmin(ORGAN_FAT_GROWS * under, 1), ORGAN_FAT, ORGANS));
+        double thick = fmax(t / (BELLY_REACH * p->height), 1);
+        shear += Stack(fat, TRUNK_FAT, Stack(fmin(ORGAN_FAT_GROWS * under, 1), ORGAN_FAT, ORGANS)) * pow(thick, 3);
         shear += Sheet(Muscle(p->tone[region]), wall * scale, t);
     } else if (core == core_limb) {
         // A thick muscle is many, each tied to the bone by septa: it does not hang farther than a thin one.
@@ -184,7 +194,8 @@ double jnaPhysique_Shear(const jnaPhysique* p, jnaRegion region)
 double jnaPhysique_YoungFactor(const jnaPhysique* p, jnaRegion region)
 {
     double shear = jnaPhysique_Shear(p, region);
-    return shear > 0 ? YOUNG_OF_SHEAR * shear / jnaDefaultMaterialsDef().young : jnaRegionYoung(region) / p->softness[region];
+    return shear > 0 ? YOUNG_OF_SHEAR * shear / jnaDefaultMaterialsDef().young
+                     : jnaRegionYoung(region) / p->softness[region];
 }
 
 jnaSagBounds jnaPhysique_Sag(const jnaPhysique* p, jnaRegion region)

@@ -37,9 +37,9 @@ typedef enum jnaBoneHold {
 
 /// The material of a region.
 typedef struct jnaMaterial {
-    double young;   // Pa
-    double poisson; // 0 to below 0.5
-    double density; // kg/m3
+    double young;        // Pa
+    double poisson;      // 0 to below 0.5
+    double density;      // kg/m3
     double extraDamping; // of what is proportional to the stiffness: 0 as the flesh in general, 1 twice that
     double stiffening;   // sheared by g it is 1 + stiffening g^2 times as stiff
 } jnaMaterial;

@@ -662,9 +662,10 @@ static void AVolumeThatCannotBeSolvedIsRefusedWithASentence(void** state)
     regions[7] = 1;
     Refused(&def, "tetrahedron 7");
     regions[7] = 0;
-    const jnaMaterial wrong[] = {{0, 0.4, 1000, 0, 0}, {-1, 0.4, 1000, 0, 0}, {1e4, 0.5, 1000, 0, 0}, {1e4, -1, 1000, 0, 0},
-        {1e4, 0.4, 0, 0, 0}, {(double)NAN, 0.4, 1000, 0, 0}, {1e4, (double)NAN, 1000, 0, 0}, {HUGE_VAL, 0.4, 1000, 0, 0},
-        {1e4, 0.4, (double)NAN, 0, 0}, {1e4, 0.4, 1000, -2, 0}, {1e4, 0.4, 1000, (double)NAN, 0}, {1e4, 0.4, 1000, 0, -1}, {1e4, 0.4, 1000, 0, HUGE_VAL}};
+    const jnaMaterial wrong[] = {{0, 0.4, 1000, 0, 0}, {-1, 0.4, 1000, 0, 0}, {1e4, 0.5, 1000, 0, 0},
+        {1e4, -1, 1000, 0, 0}, {1e4, 0.4, 0, 0, 0}, {(double)NAN, 0.4, 1000, 0, 0}, {1e4, (double)NAN, 1000, 0, 0},
+        {HUGE_VAL, 0.4, 1000, 0, 0}, {1e4, 0.4, (double)NAN, 0, 0}, {1e4, 0.4, 1000, -2, 0},
+        {1e4, 0.4, 1000, (double)NAN, 0}, {1e4, 0.4, 1000, 0, -1}, {1e4, 0.4, 1000, 0, HUGE_VAL}};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); ++i) {
         v->materials[0] = wrong[i];
         Refused(&def, "material 0");

@@ -23,7 +23,8 @@ typedef enum Place {
     PLACES,
 } Place;
 
-// Asked of heavy bodies, which all three are, with muscle that is tense in the limbs: median sag of the skin under 1 g along -Y, mm.
+// Asked of heavy bodies, which all three are, with muscle that is tense in the limbs: median sag of the skin under 1 g
+// along -Y, mm.
 static const struct {
     const char* name;
     double least, most;
