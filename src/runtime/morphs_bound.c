@@ -22,12 +22,12 @@
 #include <string.h>
 
 #define KNEE 0.85f
-// Blocks below it are left out: all of them at it would stay below the knee, of a norm of SQUARINGS = 5 and 512
+// Blocks below it are left out: all of them at it would stay below the knee, of a norm of SQUARINGS = 6 and 512
 // elements.
-#define QUIET 0.68f
-enum { SQUARINGS = 5 };
+#define QUIET 0.77f
+enum { SQUARINGS = 6 };
 // Beyond it all amplitudes are scaled back first, so that powers of ratios are floats.
-#define FAR 8.0f
+#define FAR 3.5f
 
 const jnBound* jnMorphs_Bound(const jnMorphs* m)
 {

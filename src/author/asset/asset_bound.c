@@ -10,7 +10,7 @@
 // A mode that adds at least this fraction of what the strongest mode does to a block is held back by it in full.
 #define WHOLE_PART (1.0 / 3.0)
 // The power of the norm of morphs_bound.c.
-enum { POWER = 32 };
+enum { POWER = 64 };
 
 // An element on its way into a block.
 typedef struct Item {
