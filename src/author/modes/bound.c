@@ -3,7 +3,7 @@
 // Found by trial: random states of the modes, far beyond what is allowed, are scaled back to where the elements chosen
 // so far are within their bounds, and the worst of all others is chosen as well, until there is none. The fields are
 // smooth, so that a few hundred triangles and vertices stand for tens of thousands. What the last states still find
-// beyond its bound, more than the slack that elements have when they are chosen, becomes a margin. States are of four
+// beyond its bound, more than what is promised, becomes a margin. States are of four
 // kinds: modes as random accelerations of the joints drive them, in step or out of step; a blow to one place whose
 // modes have gone out of step; all modes alike in energy; one mode and little else. No clip takes part.
 #include "modes/modes.h"
@@ -27,6 +27,8 @@ enum { STATES = 32, MOST_ROUNDS = 600, QUIET_ROUNDS = 64, MARGIN_ROUNDS = 64, CH
 // How far beyond its bound an element that is not chosen may be, stretched or displaced.
 #define SLACK_STRETCH 1.04F
 #define SLACK_LIMIT 1.05F
+// How far beyond its bound a triangle may be that is not chosen: to half of its length, which is what is promised.
+#define PROMISED (0.5F / JNA_BOUND_LOW)
 // Triangles that are smaller than this have no direction, m^2.
 #define SMALLEST_AREA 1e-10
 
@@ -410,7 +412,7 @@ jnResult jnaModes_SetBound(jnaModes* m, const jnaCharacter* c, const float* limi
             margins[i / STATES] = fmaxf(margins[i / STATES], s.best[i] / fmaxf(WorstChosen(&s, i % STATES), 1));
         }
     }
-    margins[0] = fmaxf(margins[0] / SLACK_STRETCH, 1);
+    margins[0] = fmaxf(margins[0] / PROMISED, 1);
     Keep(&s, margins, m);
 #pragma omp parallel for schedule(static)
     for (int k = 0; k < m->modeCount; ++k) {

@@ -20,13 +20,13 @@
 #define LIMB_TONE 0.75
 #define TRUNK_TONE 0.6
 // The wall of the belly gives with every breath.
-#define BELLY_TONE 0.15
+#define BELLY_TONE 0.1
 // Tense muscle damps more than fat by this factor and one more.
 #define MUSCLE_DAMPS 1.3
-#define LIMB_FAT 6000.0
+#define LIMB_FAT 4000.0
 #define TRUNK_FAT 1200.0
 #define ORGANS 3000.0
-#define ORGAN_FAT 500.0
+#define ORGAN_FAT 400.0
 #define BREAST 330.0
 #define SKIN 30000.0
 #define FASCIA 800000.0
@@ -40,7 +40,7 @@
 // Muscle that is thicker than this part of the height is divided by septa.
 #define MUSCLE_REACH 0.022
 // Fat of the belly that is thicker than this is divided by sheets of fascia.
-#define BELLY_REACH 0.046
+#define BELLY_REACH 0.047
 // The wall of a heavy belly is stretched: thinner by this part.
 #define WALL_LOST 0.8
 // Fat that does not lie under the skin: of the leanest, in marrow and nerves.
@@ -77,10 +77,10 @@ static const struct {
     [jna_regionBack] = {core_trunk, 0.08, 1.2},
     [jna_regionButtock] = {core_trunk, 0.14, 1.25},
     [jna_regionHip] = {core_trunk, 0.08, 1.1},
-    [jna_regionUpperArm] = {core_limb, 0.06, 1.8},
+    [jna_regionUpperArm] = {core_limb, 0.07, 1.8},
     [jna_regionForeArm] = {core_limb, 0.03, 1.1},
-    [jna_regionThigh] = {core_limb, 0.06, 2.3},
-    [jna_regionCalf] = {core_limb, 0.04, 2.3},
+    [jna_regionThigh] = {core_limb, 0.085, 2.3},
+    [jna_regionCalf] = {core_limb, 0.05, 2.3},
 };
 
 // Regions over bone: what the skin sags by at most, metres.
@@ -179,7 +179,7 @@ double jnaPhysique_Shear(const jnaPhysique* p, jnaRegion region)
     } else if (core == core_organs) {
         double wall = WALL_THICK * (1 - WALL_LOST * Between(p->fat, LEAN, HEAVY));
         double thick = fmax(t / (BELLY_REACH * p->height), 1);
-        shear += Stack(fat, TRUNK_FAT, Stack(fmin(ORGAN_FAT_GROWS * under, 1), ORGAN_FAT, ORGANS)) * pow(thick, 3);
+        shear += Stack(fat, TRUNK_FAT, Stack(fmin(ORGAN_FAT_GROWS * under, 1), ORGAN_FAT, ORGANS)) * pow(thick, 5);
         shear += Sheet(Muscle(p->tone[region]), wall * scale, t);
     } else if (core == core_limb) {
         // A thick muscle is many, each tied to the bone by septa: it does not hang farther than a thin one.
