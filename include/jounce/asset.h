@@ -181,8 +181,13 @@ typedef struct jnAsset {
                                // as the targets of a .glb were made for; NULL: 1
     int targetCount;           // morph targets of the source: faces, for instance
     const jnAssetTarget* targets; // [targetCount]
-    int hitVertexCount; // vertices that an impulse may be given to: vertexCount, or those of the whole character in a file
-                        // without a surface that knows where it can be hit; 0: none
+    int hitVertexCount; // vertices that an impulse may be given to: vertexCount, or those of the whole character in a
+                        // file without a surface that knows where it can be hit; 0: none
+    int weightCount; // numbers that a character writes to jnCharacterOutput.weights: componentCount + modeCount, or, in
+                     // a file beside a .glb, as many as that has targets of ours, in the same order
+    const float* weightMix; // [weightCount, or half of it for pairs][componentCount + modeCount], what those numbers
+                            // are made of; NULL: each weight is one
+    bool weightsArePairs;   // for hosts that clamp at 0: number 2 t is the positive part of a row, 2 t + 1 the negative
 } jnAsset;
 
 /// What to load.

@@ -70,8 +70,9 @@ typedef struct jnCharacterInput {
 
 /// Where results go, in the caller's arrays. Every pointer may be NULL; what is not asked for costs nothing.
 typedef struct jnCharacterOutput {
-    float* weights;     // [componentCount + modeCount] of the asset, morph weights: components within 1.25 of 0, modes
-                        // in units of their jnAssetMode; what the level of detail leaves out is 0
+    float* weights;     // [weightCount] of the asset, morph weights: components within 1.25 of 0, modes in units of
+                        // their jnAssetMode; what the level of detail leaves out is 0. Of a file beside a .glb:
+                        // the weights of that file's targets, in the same order
     float* weightRates; // as weights, 1/s
     float* positions;   // [fileVertexCount] x, y, z in metres; [vertexCount] if welded
     size_t positionStride; // bytes; 0 means 12

@@ -178,6 +178,8 @@ bool jnNetworkActs(const jnCharacter* character);
 void jnDeliver(jnCharacter* character, const jnCharacterOutput* output, bool hasVelocities);
 // Weights at hand, [columns], to the caller's, [componentCount + modeCount]; NULL: nobody wants them.
 void jnDeliverWeights(const jnCharacter* character, const float* columns, float* weights);
+// The same of how fast they change. columns: the weights, whose signs matter where targets are pairs.
+void jnDeliverRates(const jnCharacter* character, const float* columns, const float* rates, float* out);
 
 // character_morphs.c: characters without springs of single vertices
 void jnShowMorphs(jnCharacter* character, double fraction, const jnCharacterOutput* output);

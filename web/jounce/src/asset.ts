@@ -163,7 +163,7 @@ export class Asset {
     this.layer = this.modes.length > 0 ? 'modal' : this.springCount === 0 ? 'none' : 'vertex';
     this.componentCount = words[AssetWord.componentCount];
     this.isLinear = words[AssetWord.isLinear] !== 0;
-    this.weightCount = this.componentCount + this.modes.length;
+    this.weightCount = words[AssetWord.weightCount];
     this.hasCoarse = words[AssetWord.driverCount] !== 0;
     this.rate = new Float32Array(module.buffer, words[AssetWord.rate], 1)[0];
     this.blocks = {
