@@ -210,6 +210,16 @@ typedef struct jnAssetSection {
 JN_API jnResult jnLoadAsset(const jnAssetDef* def, jnAsset** asset, jnError* error);
 JN_API void jnDestroyAsset(jnAsset* asset); // NULL is allowed
 
+/// The numbers of an asset, for bindings that do not mirror jnAsset; as its members of the same names.
+typedef struct jnAssetCounts {
+    int32_t joints, vertices, fileVertices, normals, triangles, parts, clips;
+    int32_t components, modes, weights, targets, hitVertices;
+    int32_t isLinear, weightsArePairs; // 0 or 1
+} jnAssetCounts;
+JN_API void jnAsset_Counts(const jnAsset* asset, jnAssetCounts* counts);
+/// A joint by index, 0 to jointCount - 1; NULL for an index that is out of range.
+JN_API const jnAssetJoint* jnAsset_Joint(const jnAsset* asset, int index);
+
 /// A clip by index, 0 to clipCount - 1.
 JN_API jnAssetClip jnAsset_Clip(const jnAsset* asset, int index);
 /// Index of the clip with a name; -1: none.

@@ -486,6 +486,32 @@ void jnDestroyAsset(jnAsset* asset)
     }
 }
 
+void jnAsset_Counts(const jnAsset* a, jnAssetCounts* counts)
+{
+    if (JN_BROKEN(a != NULL && counts != NULL)) {
+        return;
+    }
+    *counts = (jnAssetCounts){.joints = a->jointCount,
+        .vertices = a->vertexCount,
+        .fileVertices = a->fileVertexCount,
+        .normals = a->normalCount,
+        .triangles = a->triangleCount,
+        .parts = a->partCount,
+        .clips = a->clipCount,
+        .components = a->componentCount,
+        .modes = a->modeCount,
+        .weights = a->weightCount,
+        .targets = a->targetCount,
+        .hitVertices = a->hitVertexCount,
+        .isLinear = a->isLinear,
+        .weightsArePairs = a->weightsArePairs};
+}
+
+const jnAssetJoint* jnAsset_Joint(const jnAsset* a, int index)
+{
+    return JN_BROKEN(a != NULL && index >= 0 && index < a->jointCount) ? NULL : &a->joints[index];
+}
+
 jnAssetClip jnAsset_Clip(const jnAsset* asset, int index)
 {
     if (JN_BROKEN(asset != NULL && index >= 0 && index < asset->clipCount)) {

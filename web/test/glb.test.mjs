@@ -47,7 +47,7 @@ function exportAll(workspace, k) {
   const dir = inFolder(`site${k}`), glb = path.join(dir, 'hero.glb'), clips = fs.readdirSync(path.join(workspace, 'clips'));
   const clip = clips.find((name) => /run/.test(name)) ?? clips[0];
   fs.mkdirSync(dir, { recursive: true });
-  jounce('export', workspace, '-o', glb);
+  jounce('export', workspace, '-o', glb, '--for', 'three', '--influences', '0');
   jounce('export', workspace, '-o', path.join(dir, 'hero.jounce'));
   jounce('bake', path.join(dir, 'hero.jounce'), '--clip', clip, '-o', inFolder('bake.npy'));
   const bake = readNpy(inFolder('bake.npy')), last = Math.min(bake.frames, 61) - 1;
