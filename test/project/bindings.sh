@@ -1,7 +1,7 @@
 #!/bin/sh
 # The C++ header and the C# package give what C gives, to the last bit: a character with its surface, and the file beside a
-# .glb, played with an impulse and a change of level. Neither asks for memory in a step. C# is left out with a word where there
-# is no mono.
+# .glb, played with an impulse and a change of level. Neither asks for memory in a step. Unity's component shows the same
+# weights on stubs of Unity. C# is left out with a word where there is no mono.
 #
 #   bindings.sh SOURCE BUILD
 set -eu
@@ -47,6 +47,9 @@ if command -v mcs >/dev/null && command -v mono >/dev/null; then
     mcs -langversion:7 -warnaserror -warn:4 -out:"$work/play.exe" "$source"/csharp/Jounce.Runtime/*.cs "$here/Play.cs"
     for name in libjounce.so jounce.so; do cp -L "$build/libjounce.so" "$work/$name"; done
     play "C# (mono)" env LD_LIBRARY_PATH="$work" mono "$work/play.exe"
+    mcs -langversion:7 -warnaserror -warn:4 -nowarn:649 -out:"$work/unity.exe" "$source"/csharp/Jounce.Runtime/*.cs \
+        "$source"/csharp/Unity/*.cs "$here/UnityStubs.cs" "$here/PlayUnity.cs"
+    LD_LIBRARY_PATH="$work" mono "$work/unity.exe" "$work/hero.weights.jounce" "$work/hero/character.jounce" run || code=1
 else
     echo "left out: C#, no mono (mono-mcs, mono-runtime)"
 fi
