@@ -212,7 +212,7 @@ typedef struct jnModeReport {
 /// What a character is doing, for a debug view.
 typedef struct jnCharacterReport {
     double seconds;            // of all steps since creation
-    uint32_t steps;            // since the last reset
+    uint32_t steps;            // since the last reset, whose pose is none
     int32_t components, modes; // in use at this level of detail
     double kinetic, elastic;   // joules, of all modes
     int32_t limited;           // modes that are shown smaller than they move

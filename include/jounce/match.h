@@ -64,7 +64,7 @@ JN_API void jnEngineSpace_Matrices(const jnEngineSpace* space, bool toEngine, co
 /// An importer's vertices, in metres and in the asset's axes.
 typedef struct jnImportedVertices {
     const float* positions; // [count][3], at rest
-    const float* uvs;       // [count][2], as in the asset; NULL: not known. They tell apart what lies at one place
+    const float* uvs;       // [count][2], as in the asset; NULL: not known. They separate vertices at one place
     int count;
     float tolerance;       // metres, between an imported vertex and its own; 0 or less: 1e-4
     jnAllocator allocator; // used once, and released

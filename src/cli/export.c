@@ -182,6 +182,21 @@ static const jncUsage usage = {
                "  jounce bake figure.jounce --clip run -o run.pc2\n",
 };
 
+// The exit code where the figure cannot be exported so; -1: it can.
+static int CheckFigure(const Request* request)
+{
+    if (jncIsGlb(request->output)) {
+        return jncMisuse("--figure has springs of single vertices, which are no morph targets; export a workspace");
+    }
+    if (!(request->rate >= 1.0 && request->rate <= 1000.0) || request->rigid < 0.0) {
+        return jncMisuse("--rate must be 1 to 1000, --rigid not negative");
+    }
+    if (!(request->hertz > 0.0 && request->hertz <= (double)JNA_RIGID_HERTZ) || request->ratio < 0.0) {
+        return jncMisuse("--hertz must be above 0 and at most %g, --ratio not negative", (double)JNA_RIGID_HERTZ);
+    }
+    return -1;
+}
+
 int jncExport(int argc, char** argv)
 {
     Request request = {.hertz = 4.0, .ratio = 0.25, .rate = 30.0, .timing = jn_timingCausal, .glb = jncDefaultGlb()};
@@ -224,14 +239,9 @@ int jncExport(int argc, char** argv)
     if (request.workspace != NULL) {
         return ExportWorkspace(&request);
     }
-    if (jncIsGlb(request.output)) {
-        return jncMisuse("--figure has springs of single vertices, which are no morph targets; export a workspace");
-    }
-    if (!(request.rate >= 1.0 && request.rate <= 1000.0) || request.rigid < 0.0) {
-        return jncMisuse("--rate must be 1 to 1000, --rigid not negative");
-    }
-    if (!(request.hertz > 0.0 && request.hertz <= (double)JNA_RIGID_HERTZ) || request.ratio < 0.0) {
-        return jncMisuse("--hertz must be above 0 and at most %g, --ratio not negative", (double)JNA_RIGID_HERTZ);
+    code = CheckFigure(&request);
+    if (code >= 0) {
+        return code;
     }
     Work* work = calloc(1, sizeof(*work));
     jnError error = {.message = "out of memory"};

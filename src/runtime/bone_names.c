@@ -169,7 +169,8 @@ static char* FindLetter(char* name)
         if (IsSideLetter(*c) && starts && IsSeparator(c[1])) {
             return c;
         }
-        bool word = IsCapital(c[1]) && (c == name || (c[2] >= 'a' && c[2] <= 'z'));
+        bool small = c == name && (*c == 'l' || *c == 'r'); // "LOWER" is a word
+        bool word = IsCapital(c[1]) && (small || (c[2] >= 'a' && c[2] <= 'z'));
         if (IsSideLetter(*c) && starts && word) {
             return c;
         }

@@ -54,7 +54,7 @@ static void TheEnergyOfAnImpulseIsDamped(void** state)
         assert_int_equal(report.joint, s.asset->modes->modes[0].joint);
         assert_int_equal(report.limited, 0);
     }
-    assert_int_equal(report.steps, 21);
+    assert_int_equal(report.steps, 20); // the first pose begins the motion
     jnCharacter_Reset(c, &(jnCharacterInput){.h = FRAME}, NULL);
     report = Describe(c, NULL);
     assert_int_equal(report.steps, 0);
