@@ -541,6 +541,53 @@ static void AFileWithoutASurfaceMayHaveAnySection(void** state)
     jnaCloseAsset(&file);
 }
 
+// The section of the weights' mix with one word changed, and with a row less.
+static void ADamagedMixIsRefused(void** state)
+{
+    (void)state;
+    static const struct {
+        size_t word;
+        uint32_t value;
+        const char* says;
+    } cases[] = {{0, 0, "counts that can be"}, {0, 1u << 30, "counts that can be"}, {0, 5, "bytes where its counts"},
+        {1, 2, "counts that can be"}, {9, 1, "counts that can be"}, {16, 0x7fc00000u, "number 0 is nan"},
+        {17, 0x7f800000u, "number 1 is inf"}};
+    jnaEngineDef def = jnaDefaultEngineDef(asset);
+    jnaAssetFile file;
+    def.bytes = bytes;
+    def.targets = 6;
+    def.sidecar = "mix.weights.jounce";
+    MustExport("mix.glb", &def);
+    assert_int_equal(jnaOpenAsset(def.sidecar, &file, NULL), jn_ok);
+    assert_int_equal(file.asset->weightCount, 6);
+    char* copy = malloc(file.size);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        jnAssetHeader header;
+        jnAsset* loaded = NULL;
+        jnError error = {0};
+        bool changed = false;
+        memcpy(copy, file.bytes, file.size);
+        memcpy(&header, copy, sizeof(header));
+        for (size_t n = 0; n < header.sectionCount; ++n) {
+            jnAssetEntry entry;
+            memcpy(&entry, copy + sizeof(header) + n * sizeof(entry), sizeof(entry));
+            if (entry.id == JN_SECTION_WEIGHT_MIX) {
+                memcpy(copy + entry.offset + 4 * cases[i].word, &cases[i].value, 4);
+                changed = true;
+            }
+        }
+        assert_true(changed);
+        header.checksum = jnAssetChecksum(copy, file.size);
+        memcpy(copy, &header, sizeof(header));
+        assert_int_equal(jnLoadAsset(&(jnAssetDef){.bytes = copy, .size = file.size}, &loaded, &error), jn_badData);
+        if (strstr(error.message, cases[i].says) == NULL || strstr(error.message, "WMIX") == NULL) {
+            fail_msg("said: %s", error.message);
+        }
+    }
+    free(copy);
+    jnaCloseAsset(&file);
+}
+
 static void ExpectRefusal(const jnaAssetDef* def, const char* words)
 {
     jnAsset* other;
@@ -774,6 +821,7 @@ int main(void)
         cmocka_unit_test(TheSmallFileGivesTheSameWeightsLive),
         cmocka_unit_test(TheSmallFileCanBeHit),
         cmocka_unit_test(AFileWithoutASurfaceMayHaveAnySection),
+        cmocka_unit_test(ADamagedMixIsRefused),
         cmocka_unit_test(WhatIsNoMorphTargetIsRefused),
         cmocka_unit_test(ALinearHostDiffersByWhatIsPrinted),
         cmocka_unit_test(FewerJointsCostWhatIsPrinted),
