@@ -31,7 +31,7 @@ static void* ReadFile(const char* path, size_t* size)
 static void Play(const jnAsset* asset, jnCharacter* character, int clip)
 {
     float* pose = malloc(sizeof(float) * 10 * (size_t)asset->jointCount);
-    int weightCount = asset->componentCount + asset->modeCount;
+    int weightCount = asset->weightCount;
     float* weights = malloc(sizeof(float) * (size_t)weightCount);
     float *rotations = pose, *translations = pose + 4 * asset->jointCount, *scales = pose + 7 * asset->jointCount;
     for (int frame = 0; frame < 30; ++frame) {

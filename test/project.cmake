@@ -37,6 +37,9 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/engine COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/engine.sh
         $<TARGET_FILE:jounce_command> ${PROJECT_BINARY_DIR})
     set_tests_properties(project/engine PROPERTIES SKIP_RETURN_CODE 77 COST 100 ENVIRONMENT OMP_WAIT_POLICY=passive)
+    add_test(NAME project/bindings COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/bindings.sh
+        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    set_tests_properties(project/bindings PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT OMP_WAIT_POLICY=passive)
     add_test(NAME project/blender COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/blender.sh
         $<TARGET_FILE:jounce_command> ${PROJECT_BINARY_DIR})
     set_tests_properties(project/blender PROPERTIES SKIP_RETURN_CODE 77)

@@ -181,8 +181,13 @@ typedef struct jnAsset {
                                // as the targets of a .glb were made for; NULL: 1
     int targetCount;           // morph targets of the source: faces, for instance
     const jnAssetTarget* targets; // [targetCount]
-    int hitVertexCount; // vertices that an impulse may be given to: vertexCount, or those of the whole character in a file
-                        // without a surface that knows where it can be hit; 0: none
+    int hitVertexCount; // vertices that an impulse may be given to: vertexCount, or those of the whole character in a
+                        // file without a surface that knows where it can be hit; 0: none
+    int weightCount; // numbers that a character writes to jnCharacterOutput.weights: componentCount + modeCount, or, in
+                     // a file beside a .glb, as many as that has targets of ours, in the same order
+    const float* weightMix; // [weightCount, or half of it for pairs][componentCount + modeCount], what those numbers
+                            // are made of; NULL: each weight is one
+    bool weightsArePairs;   // for hosts that clamp at 0: number 2 t is the positive part of a row, 2 t + 1 the negative
 } jnAsset;
 
 /// What to load.
@@ -204,6 +209,16 @@ typedef struct jnAssetSection {
 /// Fails with jn_badData and a sentence that says what is wrong and where.
 JN_API jnResult jnLoadAsset(const jnAssetDef* def, jnAsset** asset, jnError* error);
 JN_API void jnDestroyAsset(jnAsset* asset); // NULL is allowed
+
+/// The numbers of an asset, for bindings that do not mirror jnAsset; as its members of the same names.
+typedef struct jnAssetCounts {
+    int32_t joints, vertices, fileVertices, normals, triangles, parts, clips;
+    int32_t components, modes, weights, targets, hitVertices;
+    int32_t isLinear, weightsArePairs; // 0 or 1
+} jnAssetCounts;
+JN_API void jnAsset_Counts(const jnAsset* asset, jnAssetCounts* counts);
+/// A joint by index, 0 to jointCount - 1; NULL for an index that is out of range.
+JN_API const jnAssetJoint* jnAsset_Joint(const jnAsset* asset, int index);
 
 /// A clip by index, 0 to clipCount - 1.
 JN_API jnAssetClip jnAsset_Clip(const jnAsset* asset, int index);

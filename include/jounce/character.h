@@ -70,8 +70,9 @@ typedef struct jnCharacterInput {
 
 /// Where results go, in the caller's arrays. Every pointer may be NULL; what is not asked for costs nothing.
 typedef struct jnCharacterOutput {
-    float* weights;     // [componentCount + modeCount] of the asset, morph weights: components within 1.25 of 0, modes
-                        // in units of their jnAssetMode; what the level of detail leaves out is 0
+    float* weights;     // [weightCount] of the asset, morph weights: components within 1.25 of 0, modes in units of
+                        // their jnAssetMode; what the level of detail leaves out is 0. Of a file beside a .glb:
+                        // the weights of that file's targets, in the same order
     float* weightRates; // as weights, 1/s
     float* positions;   // [fileVertexCount] x, y, z in metres; [vertexCount] if welded
     size_t positionStride; // bytes; 0 means 12
@@ -199,6 +200,32 @@ JN_API jnResult jnCharacter_Restore(jnCharacter* character, const void* snapshot
 
 /// Poses that held a number that was not finite or too large, since creation.
 JN_API uint64_t jnCharacter_BadPoseCount(const jnCharacter* character);
+
+/// What one mode is doing.
+typedef struct jnModeReport {
+    float kinetic, elastic; // joules
+    float weight;           // as it moves: the morph weight before limits and strength
+    float shown;            // of it what limits leave, before strength
+    float force;            // that drives it, over the limit of its force: above 1 it is held back; 0: no limit
+} jnModeReport;
+
+/// What a character is doing, for a debug view.
+typedef struct jnCharacterReport {
+    double seconds;            // of all steps since creation
+    uint32_t steps;            // since the last reset, whose pose is none
+    int32_t components, modes; // in use at this level of detail
+    double kinetic, elastic;   // joules, of all modes
+    int32_t limited;           // modes that are shown smaller than they move
+    int32_t held;              // modes whose force is above its limit
+    int32_t joint;             // that the mode with the most energy lives at; -1: no mode moves
+    uint64_t resets;           // as jnCharacter_ResetCount
+    uint64_t badPoses;         // as jnCharacter_BadPoseCount
+} jnCharacterReport;
+
+/// The state after the last step, for debugging and level of detail: the energy of the modes, limits that are hit, resets
+/// and time. Costs less than a step, and allocates nothing. Springs of single vertices have no energy here. modes:
+/// [modeCount] of the asset, zeroes where a mode is not in use; NULL: not wanted.
+JN_API void jnCharacter_Describe(const jnCharacter* character, jnCharacterReport* report, jnModeReport* modes);
 JN_API const jnAsset* jnCharacter_Asset(const jnCharacter* character);
 
 #ifdef __cplusplus

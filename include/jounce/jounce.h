@@ -4,5 +4,6 @@
 #include "jounce/asset.h"
 #include "jounce/base.h"
 #include "jounce/character.h"
+#include "jounce/match.h"
 #include "jounce/spring_functions.h"
 #include "jounce/springs.h"

@@ -234,6 +234,9 @@ class Asset(Structure):
         ("targetCount", c_int),
         ("targets", POINTER(AssetTarget)),
         ("hitVertexCount", c_int),
+        ("weightCount", c_int),
+        ("weightMix", c_void_p),
+        ("weightsArePairs", c_bool),
     ]
 
 

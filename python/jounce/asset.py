@@ -210,6 +210,8 @@ class Asset:
         self.spring_count: int = raw.springCount
         self.component_count: int = raw.componentCount
         self.mode_count: int = raw.modeCount
+        #: Morph weights of a character: those of the network, then those of the modes; of a file beside a .glb, one a target.
+        self.weight_count: int = raw.weightCount
         self.rate: float = raw.rate
         self.is_linear: bool = raw.isLinear
         self.skinning: str = SKINNING[raw.skinning]
@@ -227,11 +229,6 @@ class Asset:
             f"<asset '{self.name}': {self.vertex_count} vertices, {self.joint_count} joints, "
             f"{self.mode_count} modes, {len(self.clips)} clips>"
         )
-
-    @property
-    def weight_count(self) -> int:
-        """Morph weights of a character: those of the network, then those of the modes."""
-        return self.component_count + self.mode_count
 
     @property
     def joints(self) -> List[Joint]:

@@ -1,5 +1,6 @@
 // jounce export: a character, its clips and its springs as one file for the runtime.
 #include "asset/asset_writer.h"
+#include "asset/engine_hosts.h"
 #include "base/npy.h"
 #include "base/try.h"
 #include "character/figure.h"
@@ -176,10 +177,25 @@ static const jncUsage usage = {
         "with the flesh as morph targets, and their weights baked for every clip. FILE.weights.jounce, a file without\n"
         "vertices beside it, lets the runtime compute the same weights live.\n",
     .example = "  jounce export hero -o hero.jounce\n"
-               "  jounce export hero -o hero.glb --budget 10\n"
+               "  jounce export hero -o hero.glb --for godot\n"
                "  jounce export --figure --hertz 3.5 --ratio 0.2 --joint Head 20 -o figure.jounce\n"
                "  jounce bake figure.jounce --clip run -o run.pc2\n",
 };
+
+// The exit code where the figure cannot be exported so; -1: it can.
+static int CheckFigure(const Request* request)
+{
+    if (jncIsGlb(request->output)) {
+        return jncMisuse("--figure has springs of single vertices, which are no morph targets; export a workspace");
+    }
+    if (!(request->rate >= 1.0 && request->rate <= 1000.0) || request->rigid < 0.0) {
+        return jncMisuse("--rate must be 1 to 1000, --rigid not negative");
+    }
+    if (!(request->hertz > 0.0 && request->hertz <= (double)JNA_RIGID_HERTZ) || request->ratio < 0.0) {
+        return jncMisuse("--hertz must be above 0 and at most %g, --ratio not negative", (double)JNA_RIGID_HERTZ);
+    }
+    return -1;
+}
 
 int jncExport(int argc, char** argv)
 {
@@ -202,9 +218,12 @@ int jncExport(int argc, char** argv)
         {JNC_NUMBER("--rate", request.rate, "HZ", 0, 0, "frames a second of the clips (default 30)")},
         {JNC_INTEGER("--components", request.glb.components, "N", 0, 100000, ".glb: maximum number of morph targets of the network (default: all that fit)")},
         {JNC_INTEGER("--modes", request.glb.modes, "N", 0, 100000, ".glb: maximum number of morph targets of modes (default: all that fit)")},
-        {JNC_NUMBER("--budget", request.glb.budget, "MB", 0, 0, ".glb: maximum size; the least important targets are left out (default 20; 0: no limit)")},
-        {JNC_INTEGER("--influences", request.glb.influences, "N", 1, 8, ".glb: maximum number of joints that move a vertex; prints the error (default: all)")},
-        {JNC_FLAG("--plain", request.glb.plain, ".glb: plain floats, nothing sparse, no extension: larger, for any reader")},
+        {JNC_CHOICE("--for", request.glb.host, JNA_ENGINE_HOSTS, ".glb: what reads the file; sets the options below where they are not given (default gltf, which every importer reads)")},
+        {JNC_INTEGER("--targets", request.glb.targets, "N", 0, 100000, ".glb: maximum number of morph targets, the best for the clips; 0: all (default: 64 on a GPU, all for gltf and blender)")},
+        {JNC_NUMBER("--budget", request.glb.budget, "MB", 0, 0, ".glb: maximum size, by fewer targets, the best for the clips; 0: no limit (default 40, in a web page 20)")},
+        {JNC_INTEGER("--influences", request.glb.influences, "N", 0, 8, ".glb: maximum number of joints that move a vertex, prints the error; 0: all (default: what the host reads)")},
+        {JNC_FLAG("--plain", request.glb.plain, ".glb: plain floats, nothing sparse, no extension, as for gltf: larger, for any reader")},
+        {JNC_FLAG("--pairs", request.glb.pairs, ".glb: two targets for each, for positive and for negative weights, where a host clamps weights at 0 (default: for blender)")},
         {JNC_FLAG("--seamless", request.glb.seamless, ".glb: make the motion of looping clips exactly periodic")},
         {JNC_TEXT("--sidecar", request.glb.sidecar, "FILE.jounce", ".glb: name of the file for live weights (default: beside it)")},
         {0},
@@ -220,14 +239,9 @@ int jncExport(int argc, char** argv)
     if (request.workspace != NULL) {
         return ExportWorkspace(&request);
     }
-    if (jncIsGlb(request.output)) {
-        return jncMisuse("--figure has springs of single vertices, which are no morph targets; export a workspace");
-    }
-    if (!(request.rate >= 1.0 && request.rate <= 1000.0) || request.rigid < 0.0) {
-        return jncMisuse("--rate must be 1 to 1000, --rigid not negative");
-    }
-    if (!(request.hertz > 0.0 && request.hertz <= (double)JNA_RIGID_HERTZ) || request.ratio < 0.0) {
-        return jncMisuse("--hertz must be above 0 and at most %g, --ratio not negative", (double)JNA_RIGID_HERTZ);
+    code = CheckFigure(&request);
+    if (code >= 0) {
+        return code;
     }
     Work* work = calloc(1, sizeof(*work));
     jnError error = {.message = "out of memory"};

@@ -4,9 +4,11 @@
 #include "pipeline/export_engine.h"
 
 typedef struct jncGlbRequest {
-    long components, modes, influences; // -1: all; influences 0: all
-    double budget;                      // megabytes; 0: none
-    bool plain, seamless;
+    int host;                 // of jnaGetEngineHost
+    long components, modes;   // -1: all
+    long targets, influences; // -1: what the host reads; 0: all
+    double budget;            // megabytes; -1: the host's; 0: none
+    bool plain, pairs, seamless;
     const char* sidecar; // NULL: beside the file
 } jncGlbRequest;
 jncGlbRequest jncDefaultGlb(void);

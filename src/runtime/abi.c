@@ -31,12 +31,18 @@ const jnTypeSize* jnAbi(void)
         ENTRY(jnAssetMorphs),
         ENTRY(jnAsset),
         ENTRY(jnAssetDef),
+        ENTRY(jnAssetCounts),
         ENTRY(jnAssetSection),
         ENTRY(jnPose),
         ENTRY(jnCharacterDef),
         ENTRY(jnCharacterInput),
         ENTRY(jnCharacterOutput),
         ENTRY(jnCharacterLoop),
+        ENTRY(jnModeReport),
+        ENTRY(jnCharacterReport),
+        ENTRY(jnBoneMatch),
+        ENTRY(jnEngineSpace),
+        ENTRY(jnImportedVertices),
         {NULL, 0},
     };
     return sizes;

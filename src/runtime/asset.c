@@ -113,6 +113,12 @@ static jnResult TakeHits(jnAssetBlock* block, uint32_t id, uint64_t size, jnErro
     return jnReadHits(block, size, error);
 }
 
+static jnResult TakeMix(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
+{
+    (void)id;
+    return jnReadMix(block, size, error);
+}
+
 static jnResult TakeNetwork(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
 {
     (void)id, (void)error;
@@ -159,6 +165,7 @@ static const Rule rules[] = {
     {JN_SECTION_TARGETS, false, BLOCK(targetsHeader), count_any, 1, TakeTargets},
     {JN_SECTION_HITS, false, BLOCK(hitsHeader), count_any, 1, TakeHits},
     {JN_SECTION_WEIGHT_SCALES, false, VIEW(weightScales), count_weights, sizeof(float), NULL},
+    {JN_SECTION_WEIGHT_MIX, false, BLOCK(mixHeader), count_any, 1, TakeMix},
 };
 enum { RULE_COUNT = sizeof(rules) / sizeof(rules[0]) };
 
@@ -352,8 +359,8 @@ static jnResult ReadInfo(jnAssetBlock* block, const char* bytes, jnError* error)
     return jn_ok;
 }
 
-// Items that a section must have; those of INFJ, INFW and RNGF follow from sections that come before, which a file without
-// a surface need not have.
+// Items that a section must have; those of INFJ, INFW and RNGF follow from sections that come before, which a file
+// without a surface need not have.
 static uint64_t CountItems(const jnAssetBlock* block, const Rule* rule, uint64_t size)
 {
     const jnAsset* a = &block->view;
@@ -428,6 +435,9 @@ static jnResult ReadAll(jnAssetBlock* block, const char* bytes, jnError* error)
     JN_PASS(ReadInfo(block, bytes, error));
     JN_PASS(CheckPresence(block, block->view.vertexCount > 0, error));
     JN_PASS(PlaceSections(block, bytes, error));
+    if (block->view.weightMix == NULL) {
+        block->view.weightCount = block->view.componentCount + block->view.modeCount;
+    }
     return jnCheckAsset(block, error);
 }
 
@@ -474,6 +484,32 @@ void jnDestroyAsset(jnAsset* asset)
         jnAllocator allocator = block->allocator;
         jnRelease(&allocator, block);
     }
+}
+
+void jnAsset_Counts(const jnAsset* a, jnAssetCounts* counts)
+{
+    if (JN_BROKEN(a != NULL && counts != NULL)) {
+        return;
+    }
+    *counts = (jnAssetCounts){.joints = a->jointCount,
+        .vertices = a->vertexCount,
+        .fileVertices = a->fileVertexCount,
+        .normals = a->normalCount,
+        .triangles = a->triangleCount,
+        .parts = a->partCount,
+        .clips = a->clipCount,
+        .components = a->componentCount,
+        .modes = a->modeCount,
+        .weights = a->weightCount,
+        .targets = a->targetCount,
+        .hitVertices = a->hitVertexCount,
+        .isLinear = a->isLinear,
+        .weightsArePairs = a->weightsArePairs};
+}
+
+const jnAssetJoint* jnAsset_Joint(const jnAsset* a, int index)
+{
+    return JN_BROKEN(a != NULL && index >= 0 && index < a->jointCount) ? NULL : &a->joints[index];
 }
 
 jnAssetClip jnAsset_Clip(const jnAsset* asset, int index)

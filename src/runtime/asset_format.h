@@ -36,6 +36,7 @@ enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
 #define JN_SECTION_FOLLOWERS JN_SECTION_ID('F', 'O', 'L', 'W')
 #define JN_SECTION_NETWORK JN_SECTION_ID('N', 'E', 'T', 'W')
 #define JN_SECTION_WEIGHT_SCALES JN_SECTION_ID('W', 'S', 'C', 'L')
+#define JN_SECTION_WEIGHT_MIX JN_SECTION_ID('W', 'M', 'I', 'X')
 #define JN_SECTION_TARGETS JN_SECTION_ID('T', 'A', 'R', 'G')
 #define JN_SECTION_HITS JN_SECTION_ID('H', 'I', 'T', 'S')
 
@@ -191,6 +192,13 @@ typedef struct jnTargets {
     const float* weights;         // [trackCount], of a clip [frameCount][targetCount]
 } jnTargets;
 
+// Section WMIX begins with this; [rowCount][componentCount + modeCount] floats follow.
+typedef struct jnAssetMixHeader {
+    int32_t rowCount;
+    uint32_t paired;       // 1: each row is two targets, for its positive and its negative values
+    uint32_t reserved[14]; // 0
+} jnAssetMixHeader;
+
 // The beginning of section HITS: where an asset without a surface can be hit. The arrays of jnHits follow in the same
 // way.
 typedef struct jnAssetHitsHeader {
@@ -302,6 +310,7 @@ typedef struct jnAssetBlock {
     const jnAssetTargetsHeader* targetsHeader;
     const jnAssetBoundHeader* boundHeader;
     const jnAssetHitsHeader* hitsHeader;
+    const jnAssetMixHeader* mixHeader;
     jnBound bound;
     jnTargets targets; // of the source
     jnHits hits;
@@ -325,6 +334,11 @@ jnClipPlace jnPlaceInClip(const jnAssetClip* clip, double seconds);
 void jnWeighFrames(double t, bool before, bool after, double weights[4]);
 // Unit quaternions of four frames, weighed.
 void jnMixRotations(const float* const frames[4], const double weights[4], float rotation[4]);
+
+// asset_mix.c: section WMIX. columns: the weights as the runtime has them; values: the same, or how fast they change.
+// out: [weightCount].
+jnResult jnReadMix(jnAssetBlock* block, uint64_t size, jnError* error);
+void jnMixWeights(const jnAsset* asset, const float* columns, const float* values, float* out);
 
 // Checksum of a file of at least a header. Any change inside one word of 8 bytes is certain to show.
 uint64_t jnAssetChecksum(const void* bytes, size_t size);

@@ -455,6 +455,26 @@ uint64_t jnCharacter_BadPoseCount(const jnCharacter* c)
     return JN_BROKEN(c != NULL) ? 0 : c->badPoseCount;
 }
 
+void jnCharacter_Describe(const jnCharacter* c, jnCharacterReport* report, jnModeReport* modes)
+{
+    if (JN_BROKEN(c != NULL && report != NULL)) {
+        return;
+    }
+    *report = (jnCharacterReport){.seconds = c->seconds,
+        .joint = -1,
+        .resets = jnCharacter_ResetCount(c),
+        .badPoses = c->badPoseCount};
+    if (modes != NULL) {
+        memset(modes, 0, (size_t)c->asset->modeCount * sizeof(*modes));
+    }
+    if (c->morphs != NULL) {
+        jnMorphs_Describe(c->morphs, report, modes);
+    } else {
+        report->steps = c->springs->clock.steps;
+        report->components = c->asset->componentCount;
+    }
+}
+
 const jnAsset* jnCharacter_Asset(const jnCharacter* c)
 {
     return JN_BROKEN(c != NULL) ? NULL : c->asset;

@@ -56,12 +56,26 @@ void jnDeliver(jnCharacter* c, const jnCharacterOutput* output, bool hasVelociti
 void jnDeliverWeights(const jnCharacter* c, const float* columns, float* weights)
 {
     const jnAsset* asset = c->asset;
-    if (weights != NULL && asset->morphs != NULL) {
-        memcpy(weights, columns, (size_t)asset->componentCount * sizeof(float));
-        memcpy(weights + asset->componentCount, columns + asset->morphs->firstMode,
-            (size_t)asset->modeCount * sizeof(float));
-        for (int i = 0; asset->weightScales != NULL && i < asset->componentCount + asset->modeCount; ++i) {
-            weights[i] *= asset->weightScales[i];
-        }
+    if (weights == NULL || asset->morphs == NULL) {
+        return;
+    }
+    if (asset->weightMix != NULL) {
+        jnMixWeights(asset, columns, columns, weights);
+        return;
+    }
+    memcpy(weights, columns, (size_t)asset->componentCount * sizeof(float));
+    memcpy(
+        weights + asset->componentCount, columns + asset->morphs->firstMode, (size_t)asset->modeCount * sizeof(float));
+    for (int i = 0; asset->weightScales != NULL && i < asset->componentCount + asset->modeCount; ++i) {
+        weights[i] *= asset->weightScales[i];
+    }
+}
+
+void jnDeliverRates(const jnCharacter* c, const float* columns, const float* rates, float* out)
+{
+    if (out != NULL && c->asset->weightMix != NULL) {
+        jnMixWeights(c->asset, columns, rates, out);
+    } else {
+        jnDeliverWeights(c, rates, out);
     }
 }

@@ -41,6 +41,7 @@ struct jnCharacter {
     bool masked;
     bool weightsOnly;
     uint64_t badPoseCount;
+    double seconds;   // of all steps
     int springCount;  // that of the asset, or its drivers at coarse detail
     int springBlocks; // blocks from here on have no springs
     int tailBlock;    // the tail begins here: behind the springs, or at 0 where drivers carry others along
@@ -176,8 +177,10 @@ bool jnNetworkActs(const jnCharacter* character);
 // character_deliver.c
 // Hands out what the character's own arrays hold.
 void jnDeliver(jnCharacter* character, const jnCharacterOutput* output, bool hasVelocities);
-// Weights at hand, [columns], to the caller's, [componentCount + modeCount]; NULL: nobody wants them.
+// Weights at hand, [columns], to the caller's, [weightCount]; NULL: nobody wants them.
 void jnDeliverWeights(const jnCharacter* character, const float* columns, float* weights);
+// The same of how fast they change. columns: the weights, whose signs matter where targets are pairs.
+void jnDeliverRates(const jnCharacter* character, const float* columns, const float* rates, float* out);
 
 // character_morphs.c: characters without springs of single vertices
 void jnShowMorphs(jnCharacter* character, double fraction, const jnCharacterOutput* output);

@@ -111,7 +111,7 @@ void jnShowMorphs(jnCharacter* c, double fraction, const jnCharacterOutput* out)
     }
     TakeWeights(c, fraction, c->weights, moves || out->weightRates != NULL ? weightRates : NULL);
     jnDeliverWeights(c, c->weights, out->weights);
-    jnDeliverWeights(c, weightRates, out->weightRates);
+    jnDeliverRates(c, c->weights, weightRates, out->weightRates);
     if (!moves && !shows) {
         return;
     }

@@ -134,6 +134,9 @@ void jnStepCharacters(
         JN_BROKEN(AllThere(characters, count))) {
         return;
     }
+    for (int i = 0; i < count; ++i) {
+        characters[i]->seconds += (double)jnCleanTime(inputs[i].h);
+    }
     // Characters without springs of single vertices go together, as far as they are of one asset.
     for (int first = 0, end; first < count; first = end) {
         end = first + 1;

@@ -1,6 +1,7 @@
 // What the author side may know of the runtime's insides, and the only header of this folder that it includes.
 //
 //   internal.h             jnFail, JN_PASS, aligned memory, the width of a block of vertices
+//   bone_names.h           what the name of a bone says: what is imported is matched as what is played
 //   asset_format.h         sections of a .jounce file: the author writes what asset.c reads
 //   force_filter.h         how the force on a mode saturates
 //   network.h              shapes, limits and kernels of the network: training and export use the same
@@ -14,6 +15,7 @@
 //
 // A change in one of these headers can reach the author side; a change in any other header of the runtime cannot.
 #include "asset_format.h"
+#include "bone_names.h"
 #include "force_filter.h"
 #include "internal.h"
 #include "network.h"

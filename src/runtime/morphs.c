@@ -313,6 +313,47 @@ static void ShowModes(jnMorphs* m, double fraction, float* weights, float* rates
     }
 }
 
+// Shown smaller than this fraction of how it moves, a mode is at a limit.
+#define UNLIMITED 0.999f
+// Joules below which no mode is said to move most.
+#define LEAST_ENERGY 1e-12
+
+void jnMorphs_Describe(const jnMorphs* m, jnCharacterReport* report, jnModeReport* modes)
+{
+    float shown[JN_MAX_ASSET_MODES] = {0};
+    size_t lanes = (size_t)m->lanes;
+    double most = LEAST_ENERGY;
+    for (int k = 0; k < m->modeCount; ++k) {
+        float rate = 0.0f;
+        shown[k] = m->now[k];
+        Limit(m->bounded ? 0.0f : m->caps[k], &shown[k], &rate);
+    }
+    if (m->bounded) {
+        jnBoundAmplitudes(m, shown);
+    }
+    report->steps = m->clock.steps;
+    report->components = m->componentCount;
+    report->modes = m->modeCount;
+    for (int k = 0; k < m->modeCount; ++k) { // of unit modal mass
+        const jnAssetMode* mode = &m->modes->modes[k];
+        double z = (double)m->now[k], p = (double)m->now[lanes + (size_t)k];
+        double kinetic = 0.5 * p * p, elastic = 0.5 * (double)m->stiffness[k] * z * z;
+        float force = fabsf(m->now[2 * lanes + (size_t)k]) * m->inverses[k];
+        report->kinetic += kinetic;
+        report->elastic += elastic;
+        report->limited += fabsf(shown[k]) < UNLIMITED * fabsf(m->now[k]);
+        report->held += force > 1.0f;
+        if (kinetic + elastic > most) {
+            most = kinetic + elastic;
+            report->joint = mode->joint;
+        }
+        if (modes != NULL) {
+            modes[k] = (jnModeReport){
+                (float)kinetic, (float)elastic, m->now[k] / mode->unit, shown[k] / mode->unit, force};
+        }
+    }
+}
+
 // Numbers of the samples at a fraction of the last interval and how fast they change. slots: [JN_HISTORY][..]; count:
 // how many of each.
 static void ShowNumbers(

@@ -23,6 +23,7 @@
 
 #include "asset_format.h"
 #include "force_filter.h"
+#include "jounce/character.h"
 #include "morph_kernels.h"
 #include "network.h"
 #include "springs_internal.h"
@@ -147,6 +148,8 @@ void jnMorphs_Matrices(const jnMorphs* morphs, double fraction, double* matrices
 void jnMorphs_NewestMatrices(const jnMorphs* morphs, double* matrices);
 // Its rotations, [jointCount][4]; those that are not needed are left alone.
 void jnMorphs_NewestTurns(const jnMorphs* morphs, float* turns);
+// What the modes do after the last step, into a report that is 0 so far. modes: [modeCount], or NULL.
+void jnMorphs_Describe(const jnMorphs* morphs, jnCharacterReport* report, jnModeReport* modes);
 // Everything that a step changes, as bytes of any machine.
 size_t jnMorphs_SnapshotSize(const jnMorphs* morphs);
 void jnMorphs_Save(const jnMorphs* morphs, void* snapshot);

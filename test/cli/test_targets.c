@@ -3,6 +3,7 @@
 #include "helpers/dressed_gltf.h"
 
 #include "asset/asset_writer.h"
+#include "asset/engine_hosts.h"
 #include "base/affine.h"
 #include "base/npy.h"
 #include "character/gltf.h"
@@ -229,6 +230,46 @@ static void TheGlbHasThemBeforeTheFlesh(void** state)
     jnaCloseGltf(&g);
 }
 
+// What each host cannot read is not in its file, and the file beside it has a weight for each target of ours.
+static void EveryHostGetsWhatItReads(void** state)
+{
+    (void)state;
+    for (int i = 0; i < jnaEngineHostCount(); ++i) {
+        const jnaEngineHost* host = jnaGetEngineHost(i);
+        jnaGltf g;
+        jnaAssetFile live;
+        bool views = true, sparse = false;
+        assert_int_equal(Run("export t -o h.glb --for %s --targets %d", host->name, host->paired ? 4 : 3), 0);
+        assert_non_null(strstr(outcome.out, host->name));
+        assert_non_null(strstr(outcome.out, "mm rms"));
+        assert_int_equal(strstr(outcome.out, "GPU") != NULL, host->gpuBytes > 0);
+        assert_int_equal(jnaOpenGltf("h.glb", &g, NULL), jn_ok);
+        assert_int_equal(jnaOpenAsset("h.weights.jounce", &live, NULL), jn_ok);
+        const json_t* primitive = json_array_get(json_object_get(jnaGltf_Entry(&g, "meshes", 0), "primitives"), 0);
+        const json_t* targets = json_object_get(primitive, "targets");
+        assert_int_equal(json_array_size(targets), 2 + (host->paired ? 4 : 3));
+        assert_int_equal(live.asset->weightCount, json_array_size(targets) - 2);
+        assert_int_equal(live.asset->weightsArePairs, host->paired);
+        for (size_t t = 2; t < json_array_size(targets); ++t) {
+            json_int_t index = jnaGltf_Integer(json_array_get(targets, t), "POSITION", -1);
+            const json_t* accessor = jnaGltf_Entry(&g, "accessors", (size_t)index);
+            views = views && json_object_get(accessor, "bufferView") != NULL;
+            sparse = sparse || json_object_get(accessor, "sparse") != NULL;
+            bool floats = jnaGltf_Integer(accessor, "componentType", -1) == 5126;
+            assert_true(floats || host->quantize);
+        }
+        assert_true(views || (host->sparse && !host->zeros));
+        assert_true(!sparse || host->sparse);
+        const json_t* needed = json_object_get(g.root, "extensionsRequired");
+        assert_true(json_array_size(needed) == 0 || host->quantize);
+        const json_t* attributes = json_object_get(primitive, "attributes");
+        assert_true(host->influences != 4 || json_object_get(attributes, "JOINTS_1") == NULL);
+        jnaCloseAsset(&live);
+        jnaCloseGltf(&g);
+    }
+    ExpectFailure("export t -o h.glb --for maya", 2, "--for", "is not one of gltf|godot");
+}
+
 // Every byte of the section in turn, with a checksum that fits again: refused or played, never a crash.
 static void ADamagedSectionIsRefusedOrPlayed(void** state)
 {
@@ -270,6 +311,7 @@ int main(void)
         cmocka_unit_test(VelocitiesKnowTheTargets),
         cmocka_unit_test(ABakeShowsThem),
         cmocka_unit_test(TheGlbHasThemBeforeTheFlesh),
+        cmocka_unit_test(EveryHostGetsWhatItReads),
         cmocka_unit_test(ADamagedSectionIsRefusedOrPlayed),
     };
     return cmocka_run_group_tests(tests, EnterScratchFolder, LeaveScratchFolder);

@@ -27,8 +27,8 @@ structs=$(grep -ohE '^typedef struct jn[A-Za-z]+ \{' "$source"/include/jounce/*.
 known=$(grep -oE 'ENTRY\(jn[A-Za-z]+' "$source/src/runtime/abi.c" | sed 's/ENTRY(//' | sort)
 [ "$structs" = "$known" ] || { echo "jnAbi does not know: $(printf '%s\n%s\n' "$structs" "$known" | sort | uniq -u)"; exit 1; }
 
-# Every include of the runtime is its own, or of the C library, or the compiler's vectors.
-includes=$(grep -rhoE '^ *# *include *[<"][^>"]*[>"]' "$source/src/runtime" "$source/include/jounce" | sed 's/.*[<"]\(.*\)[>"]/\1/' | sort -u)
+# Every include of the runtime is its own, or of the C library, or the compiler's vectors. (jounce.hpp is for C++.)
+includes=$(grep -rhoE --include='*.[ch]' '^ *# *include *[<"][^>"]*[>"]' "$source/src/runtime" "$source/include/jounce" | sed 's/.*[<"]\(.*\)[>"]/\1/' | sort -u)
 for name in $includes; do
     case $name in
     jounce/*|assert.h|float.h|math.h|stdarg.h|stdbool.h|stddef.h|stdint.h|stdio.h|stdlib.h|string.h|emmintrin.h|immintrin.h|intrin.h|arm_neon.h|wasm_simd128.h) ;;

@@ -40,7 +40,9 @@ for block in $blocks; do
         grep '^#include' "$work/$block.inc" || true
         if grep -q '^static ' "$work/$block.inc"; then
             grep -v '^#include' "$work/$block.inc"
-            echo 'void Use(void); void Use(void) { StartUp(); }'
+            echo 'void Use(void); void Use(void) {'
+            sed -n 's/^static [^(]*[ *]\([A-Za-z]*\)(.*/    (void)\&\1;/p' "$work/$block.inc"
+            echo '}'
         else
             echo 'void Use(void); void Use(void) {'
             grep -v '^#include' "$work/$block.inc"

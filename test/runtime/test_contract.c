@@ -115,6 +115,23 @@ static void AssetsAreMisused(void** state)
     GIVES(0, jnAsset_Clip(NULL, 0).frameCount);
     GIVES(0, jnAsset_Clip(modal, -1).frameCount);
     GIVES(0, jnAsset_Clip(modal, modal->clipCount).frameCount);
+    jnAssetCounts counts;
+    MISUSE("does nothing", jnAsset_Counts(NULL, &counts));
+    MISUSE("does nothing", jnAsset_Counts(modal, NULL));
+    GIVES(NULL, jnAsset_Joint(modal, -1));
+    GIVES(NULL, jnAsset_Joint(modal, modal->jointCount));
+    jnBoneMatch match;
+    GIVES(0, jnAsset_MatchBones(NULL, NULL, 0, &match));
+    GIVES(0, jnAsset_MatchBones(modal, NULL, 1, &match));
+    GIVES(0, jnAsset_DescribeBones(modal, NULL, NULL, 0));
+    jnEngineSpace space = {.axes = {0, 0, 0}, .signs = {1, 1, 1}, .unit = 1};
+    GIVES(jn_badArgument, jnMakeEngineSpace(NULL, 1, &space, NULL));
+    MISUSE("does nothing", jnEngineSpace_Points(&space, true, (float[3]){0}, 1, (float[3]){0}));
+    MISUSE("does nothing", jnEngineSpace_Directions(NULL, true, (float[3]){0}, 1, (float[3]){0}));
+    MISUSE("does nothing", jnEngineSpace_Rotations(NULL, true, (float[4]){0}, 1, (float[4]){0}));
+    MISUSE("does nothing", jnEngineSpace_Scales(NULL, true, (float[3]){0}, 1, (float[3]){0}));
+    MISUSE("does nothing", jnEngineSpace_Matrices(NULL, true, (float[12]){0}, 1, (float[12]){0}));
+    GIVES(jn_badArgument, jnAsset_MatchVertices(modal, NULL, NULL, NULL, NULL));
     GIVES(-1, jnAsset_FindClip(NULL, "run"));
     GIVES(-1, jnAsset_FindClip(modal, NULL));
     for (int i = 0; i < 10 * GOLDEN_JOINTS; ++i) {
@@ -229,6 +246,7 @@ static void CharactersThatAreNotThere(void** state)
     MISUSE("does nothing", jnCharacter_Save(NULL, v));
     GIVES(jn_badArgument, jnCharacter_Restore(NULL, v, 12, &error));
     GIVES(0, jnCharacter_BadPoseCount(NULL));
+    MISUSE("does nothing", jnCharacter_Describe(NULL, NULL, NULL));
     GIVES(NULL, jnCharacter_Asset(NULL));
 }
 

@@ -6,7 +6,7 @@ declaration above. Fields and values have a comment on their line, which may go 
 import os
 import re
 
-HEADERS = ["base.h", "springs.h", "asset.h", "character.h", "spring_functions.h"]
+HEADERS = ["base.h", "springs.h", "asset.h", "character.h", "match.h", "spring_functions.h"]
 INTRO = """# C API
 
 The runtime is a C11 library without dependencies. It plays characters (`jnCharacter`) and bare spring sets (`jnSprings`). Include

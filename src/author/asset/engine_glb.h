@@ -13,22 +13,39 @@ typedef struct jnaEngineDef {
     int outfitCount;
     const char* const* animations; // [clipCount], the source's animation of each clip, NULL for clips from elsewhere
     int components, modes;         // targets at most, of each; -1 (default): all
-    double budget;                 // bytes of the file at most, by leaving out the last targets; 0 (default): none
+    int targets;                   // at most, the best for the clips; 0 (default): all. A pair counts as two
+    double budget;                 // bytes of the file at most, by fewer targets, the best for the clips; 0 (default):
+                                   // none
     int influences;                // joints a vertex at most; 0 (default): all
-    bool plain;                    // floats and no gaps: larger, for readers that know no sparse and no whole numbers
+    bool quantize;                 // whole numbers where they are precise enough: needs KHR_mesh_quantization
+    bool sparse;                   // leaves out what a target does not move: smaller, for readers of sparse accessors
+    bool zeros;                    // sparse accessors name a view of zeroes
+    bool paired;                   // a target for positive and one for negative weights, for hosts that clamp at 0
     bool seamless;                 // looping clips repeat exactly
     const void* bytes;             // of the asset, where a sidecar is wanted
     const char* sidecar;           // a .jounce without vertices for the runtime, beside it; NULL (default): none
 } jnaEngineDef;
 jnaEngineDef jnaDefaultEngineDef(const jnAsset* asset);
 
+/// What so many targets miss of the displacements over the clips, metres rms: the asset's first ones, and the best.
+enum { JNA_TARGET_COUNTS = 4 };
+typedef struct jnaTargetTable {
+    int counts[JNA_TARGET_COUNTS]; // 0: the asset has no more than the one before
+    double first[JNA_TARGET_COUNTS], best[JNA_TARGET_COUNTS];
+} jnaTargetTable;
+
 /// What was written.
 typedef struct jnaEngineReport {
-    int components, modes; // targets
+    int targets;           // in the file
+    int components, modes; // where the targets are the asset's own: how many of each; otherwise 0
+    bool paired;           // every two targets are one for positive and one for negative weights
+    int vertices;          // file vertices
     size_t byteCount;      // of the file
     size_t targetBytes;    // of it targets
     size_t sidecarBytes;   // 0: none
     double captured;       // fraction of the mean square displacement over the clips that the targets make
+    double rms;            // metres that vertices miss of it, over the clips; 0: nothing is left out
+    jnaTargetTable table;  // what other numbers of targets would miss
     double largestWeight;  // over all clips
     int influences;        // joints a vertex at most in the file
     double influenceError; // metres, the largest over the clips that fewer joints cost; 0: none were left out

@@ -92,13 +92,12 @@ static jnResult MakeKeys(
 {
     const jnaMorphWeights* w = def->weights;
     double rate = jnAsset_Clip(def->asset, clip).rate;
-    JN_PASS(AllocateKeys((size_t)w->keyCounts[clip], (size_t)(def->components + def->modes), k, error));
+    JN_PASS(AllocateKeys((size_t)w->keyCounts[clip], (size_t)def->count, k, error));
     for (size_t n = 0; n < k->count; ++n) {
         k->times[n] = (float)(d->starts[clip] + (double)n / rate);
         for (size_t t = 0; t < k->width; ++t) {
-            int weight = jnaTargetWeight(def, (int)t);
-            float factor = 1.0f / stretches[weight];
-            k->values[n * k->width + t] = w->weights[clip][n * (size_t)w->count + (size_t)weight] * factor;
+            float factor = 1.0f / stretches[t];
+            k->values[n * k->width + t] = w->weights[clip][n * (size_t)w->count + t] * factor;
         }
     }
     return jn_ok;
@@ -200,7 +199,7 @@ static jnResult Animate(const jnaTargetsDef* def, const Carrier* c, json_t* anim
         JN_TRY(channel != NULL ? ReadKeys(d, animation, channel, c->own, &own, error)
                                : RestKeys(c->json, c->mesh, c->own, &own, error));
         own.times[0] = channel == NULL && ours != NULL ? ours->times[0] : own.times[0];
-        JN_TRY(JoinKeys(&own, ours, (size_t)(def->components + def->modes), &all, error));
+        JN_TRY(JoinKeys(&own, ours, (size_t)def->count, &all, error));
         *sampler = AddSampler(d, animation, &all);
     }
     if (channel != NULL) {
@@ -227,14 +226,14 @@ static bool Carries(const jnaTargetsDef* def, const jnaMorphDocument* d, size_t 
     }
     c->mesh = GetEntry(d->root, "meshes", mesh);
     size_t all = json_array_size(json_object_get(json_array_get(json_object_get(c->mesh, "primitives"), 0), "targets"));
-    c->own = ours && all >= (size_t)(def->components + def->modes) ? all - (size_t)(def->components + def->modes) : 0;
+    c->own = ours && all >= (size_t)def->count ? all - (size_t)def->count : 0;
     return ours;
 }
 
 jnResult jnaAddMorphAnimations(const jnaTargetsDef* def, const float* stretches, jnaMorphDocument* d, jnError* error)
 {
     json_t* animations = json_object_get(d->root, "animations");
-    if (def->components + def->modes == 0) {
+    if (def->count == 0) {
         return jn_ok; // a sampler without numbers is no glTF
     }
     for (size_t a = 0; a < json_array_size(animations); ++a) {

@@ -32,8 +32,12 @@ enum { MOST_STRETCH = 64 };
 
 void jnaNameTarget(const jnaTargetsDef* def, int target, char* name)
 {
-    bool pose = target < def->components;
-    snprintf(name, 32, "jounce.%s.%03d", pose ? "pose" : "mode", pose ? target : target - def->components);
+    bool own = def->poses + def->modes == def->count, pose = target < def->poses;
+    snprintf(name, 32, "jounce.%s.%03d",
+        !own   ? "flesh"
+        : pose ? "pose"
+               : "mode",
+        own && !pose ? target - def->poses : target);
 }
 
 // What a part's vertices have of a target, in the mesh's space.
@@ -158,11 +162,20 @@ static void AddSparse(jnaGlbBuffer* b, const Stored* s, size_t count, json_t* ac
             "componentType", small ? JNA_GLB_UINT16 : JNA_GLB_UINT32, "values", "bufferView", values));
 }
 
+// How values are stored.
+typedef struct Storing {
+    int component;    // JNA_GLB_FLOAT and so on
+    double least;     // values up to it are 0 where not all are stored
+    bool sparse;      // not all are stored where that is smaller
+    json_int_t zeros; // view of zeroes that sparse values change; -1: none is named
+} Storing;
+
 // Adds values as they are smallest: none at all, those that are not 0, or all. Returns the accessor.
-static json_int_t AddValues(
-    jnaGlbBuffer* b, float* values, size_t count, int component, double least, bool sparse, Stored* s)
+static json_int_t AddValues(jnaGlbBuffer* b, float* values, size_t count, const Storing* how, Stored* s)
 {
-    StoreAll(values, count, component, sparse ? least : 0, s);
+    int component = how->component;
+    bool sparse = how->sparse;
+    StoreAll(values, count, component, sparse ? how->least : 0, s);
     json_t* accessor =
         json_pack("{s:i, s:I, s:s}", "componentType", component, "count", (json_int_t)count, "type", "VEC3");
     if (component != JNA_GLB_FLOAT) {
@@ -178,6 +191,9 @@ static json_int_t AddValues(
         json_int_t view = jnaGlbBuffer_AddView(
             b, s->dense, count * s->stride, JNA_GLB_VERTICES, s->stride != s->width ? s->stride : 0);
         json_object_set_new(accessor, "bufferView", json_integer(view));
+    }
+    if (how->zeros >= 0 && json_object_get(accessor, "bufferView") == NULL) {
+        json_object_set_new(accessor, "bufferView", json_integer(how->zeros));
     }
     json_array_append_new(b->accessors, accessor);
     return (json_int_t)json_array_size(b->accessors) - 1;
@@ -199,6 +215,8 @@ typedef struct Scratch {
     jnaArena arena;
     Field field;
     Stored stored;
+    size_t most;      // vertices of a part
+    json_int_t zeros; // as in Storing
 } Scratch;
 
 static jnResult MakeScratch(const jnaMorphDocument* d, Scratch* s, jnError* error)
@@ -208,7 +226,7 @@ static jnResult MakeScratch(const jnaMorphDocument* d, Scratch* s, jnError* erro
         most = (size_t)d->parts[i].count > most ? (size_t)d->parts[i].count : most;
     }
     const size_t size = 3 * sizeof(float);
-    *s = (Scratch){0};
+    *s = (Scratch){.most = most, .zeros = -1};
     s->field.positions = jnaArena_Take(&s->arena, (int64_t)most, size);
     s->field.normals = jnaArena_Take(&s->arena, (int64_t)most, size);
     s->stored.indices = jnaArena_Take(&s->arena, (int64_t)most, sizeof(uint32_t));
@@ -226,11 +244,13 @@ static bool AddPart(const jnaTargetsDef* def, const Scratch* scratch, jnaGlbBuff
     bool whole = def->quantize && !f->exact && CountBeyond(f->positions, f->count, 1) == 0;
     bool small = def->quantize && (double)cut <= CUT_NORMALS * (double)f->count;
     int component = whole ? JNA_GLB_SHORT : JNA_GLB_FLOAT;
-    json_int_t accessor = AddValues(b, f->positions, f->count, component, LEAST_MOVE, def->sparse, &stored);
+    Storing how = {component, LEAST_MOVE, def->sparse, scratch->zeros};
+    json_int_t accessor = AddValues(b, f->positions, f->count, &how, &stored);
     json_object_set_new(target, "POSITION", json_integer(accessor));
     if (normals) {
-        component = small ? JNA_GLB_BYTE : JNA_GLB_FLOAT;
-        accessor = AddValues(b, f->normals, f->count, component, LEAST_TURN, def->sparse, &stored);
+        how.component = small ? JNA_GLB_BYTE : JNA_GLB_FLOAT;
+        how.least = LEAST_TURN;
+        accessor = AddValues(b, f->normals, f->count, &how, &stored);
         json_object_set_new(target, "NORMAL", json_integer(accessor));
     }
     return whole || (small && normals);
@@ -395,15 +415,14 @@ static jnResult AddToPrimitive(const jnaTargetsDef* def, const float* stretches,
 {
     json_t* targets = jnaGltfList(primitive, "targets");
     bool whole = false;
-    for (int t = 0; t < def->components + def->modes; ++t) {
-        int weight = jnaTargetWeight(def, t);
+    for (int t = 0; t < def->count; ++t) {
         json_t* target = json_object();
         json_array_append_new(targets, target);
         if (part == NULL) {
             AddStill(d, primitive, target);
             continue;
         }
-        FillField(def, part, weight, (double)stretches[weight], &s->field);
+        FillField(def, part, t, (double)stretches[t], &s->field);
         if (part->shared && Moves(&s->field)) {
             return jnFail(error, jn_badData,
                 "mesh %d of the source stands at several nodes and moves differently at each; give each its own mesh",
@@ -452,7 +471,7 @@ static void NameTargets(const jnaTargetsDef* def, json_t* mesh, size_t own)
         snprintf(name, sizeof(name), "target_%zu", json_array_size(names));
         json_array_append_new(names, json_string(name));
     }
-    for (int t = 0; t < def->components + def->modes; ++t) {
+    for (int t = 0; t < def->count; ++t) {
         jnaNameTarget(def, t, name);
         json_array_append_new(names, json_string(name));
     }
@@ -468,7 +487,7 @@ static jnResult AddToMesh(
         json_t* primitive = json_array_get(primitives, p);
         JN_PASS(AddToPrimitive(def, stretches, FindPart(d, index, p), primitive, d, s, error));
     }
-    size_t all = own + (size_t)(def->components + def->modes), n;
+    size_t all = own + (size_t)def->count, n;
     PadWeights(jnaGltfList(mesh, "weights"), all);
     NameTargets(def, mesh, own);
     json_t* node;
@@ -486,10 +505,15 @@ jnResult jnaAddMorphTargets(const jnaTargetsDef* def, const float* stretches, jn
 {
     Scratch s;
     jnResult result = jn_ok;
-    if (def->components + def->modes == 0) {
+    if (def->count == 0) {
         return jn_ok; // an empty list of targets is no glTF
     }
     JN_TRY(MakeScratch(d, &s, error));
+    if (def->sparse && def->zeros && !def->quantize) {
+        memset(s.stored.dense, 0, s.most * 3 * sizeof(float));
+        s.zeros = jnaGlbBuffer_AddView(
+            &d->buffer, s.stored.dense, s.most * 3 * sizeof(float), JNA_GLB_VERTICES, 3 * sizeof(float));
+    }
     for (size_t m = 0; m < json_array_size(json_object_get(d->root, "meshes")); ++m) {
         if (HasParts(d, m)) {
             JN_TRY(AddToMesh(def, stretches, m, d, &s, error));

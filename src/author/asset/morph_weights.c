@@ -1,5 +1,4 @@
-// See morph_weights.h. With G_kl the sum over vertices of the products of two targets, the square of what is left out
-// in a frame is w^T G w over the weights that are left out.
+// See morph_weights.h.
 #include "asset/morph_weights.h"
 
 #include "asset/bake.h"
@@ -106,10 +105,9 @@ done:
     return result;
 }
 
-// products: [count][count]
-static void SumProducts(const jnaMorphShapes* s, size_t width, double* products)
+void jnaMultiplyMorphs(const jnaMorphShapes* s, const jnAsset* asset, double* products)
 {
-    size_t count = (size_t)s->count;
+    size_t count = (size_t)s->count, width = 3 * (size_t)asset->vertexCount;
 #pragma omp parallel for schedule(dynamic, 1)
     for (size_t k = 0; k < count; ++k) {
         for (size_t l = 0; l <= k; ++l) {
@@ -121,36 +119,4 @@ static void SumProducts(const jnaMorphShapes* s, size_t width, double* products)
             products[k * count + l] = products[l * count + k] = sum;
         }
     }
-}
-
-jnResult jnaMorphWeights_Captured(const jnaMorphWeights* w, const jnAsset* a, const jnaMorphShapes* shapes,
-    int components, int modes, double* fraction, jnError* error)
-{
-    size_t count = (size_t)w->count;
-    double *products = malloc((count * count + 1) * sizeof(double)), all = 0, lost = 0;
-    if (products == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for %zu morph targets", count);
-    }
-    SumProducts(shapes, 3 * (size_t)a->vertexCount, products);
-    for (int c = 0; c < w->clipCount; ++c) {
-        for (size_t n = 0; n < (size_t)w->keyCounts[c]; ++n) {
-            const float* row = w->weights[c] + n * count;
-            for (size_t k = a->componentCount > 0; k < count; ++k) {
-                int own = (int)k - (k < (size_t)a->componentCount ? 0 : a->componentCount);
-                bool left = own >= (k < (size_t)a->componentCount ? components : modes);
-                double sum = 0, out = 0;
-                for (size_t l = a->componentCount > 0; l < count; ++l) {
-                    int other = (int)l - (l < (size_t)a->componentCount ? 0 : a->componentCount);
-                    double term = (double)row[l] * products[k * count + l];
-                    sum += term;
-                    out += other >= (l < (size_t)a->componentCount ? components : modes) ? term : 0;
-                }
-                all += (double)row[k] * sum;
-                lost += left ? (double)row[k] * out : 0;
-            }
-        }
-    }
-    free(products);
-    *fraction = all > 0 ? 1 - lost / all : 1;
-    return jn_ok;
 }

@@ -16,7 +16,6 @@ typedef struct jnaMorphWeights {
 jnResult jnaBakeMorphWeights(const jnAsset* asset, bool seamless, jnaMorphWeights* weights, jnError* error);
 void jnaDestroyMorphWeights(jnaMorphWeights* weights);
 
-/// The fraction of the mean square displacement over all clips and vertices that the first components and modes make,
-/// without the constant one. 1 where nothing moves; *fraction.
-jnResult jnaMorphWeights_Captured(const jnaMorphWeights* weights, const jnAsset* asset, const jnaMorphShapes* shapes,
-    int components, int modes, double* fraction, jnError* error);
+/// Sums over all vertices of the products of every two targets: the square of a displacement is w^T G w. products:
+/// [count][count].
+void jnaMultiplyMorphs(const jnaMorphShapes* shapes, const jnAsset* asset, double* products);

@@ -54,17 +54,35 @@ static void CopyInfo(const char* from, jnaSections* s)
     }
 }
 
-jnResult jnaEncodeWeightsAsset(
-    const jnAsset* a, const void* bytes, const float* scales, void** out, size_t* size, jnError* error)
+// The weights of the file's targets: the asset's own in another scale, or sums of them.
+static void AddWeights(const jnaWeightsDef* def, jnaSections* s)
+{
+    size_t count = (size_t)(def->asset->componentCount + def->asset->modeCount) * sizeof(float);
+    if (def->mix == NULL) {
+        void* to = jnaAddSection(s, JN_SECTION_WEIGHT_SCALES, false, count);
+        if (to != NULL) {
+            memcpy(to, def->scales, count);
+        }
+        return;
+    }
+    jnAssetMixHeader h = {.rowCount = def->rowCount, .paired = def->paired};
+    char* to = jnaAddSection(s, JN_SECTION_WEIGHT_MIX, true, sizeof(h) + (size_t)def->rowCount * count);
+    if (to != NULL) {
+        memcpy(to, &h, sizeof(h));
+        memcpy(to + sizeof(h), def->mix, (size_t)def->rowCount * count);
+    }
+}
+
+jnResult jnaEncodeWeightsAsset(const jnaWeightsDef* def, void** out, size_t* size, jnError* error)
 {
     jnaSections s = {0};
     jnAsset* loaded = NULL;
+    const jnAsset* a = def->asset;
     jnResult result = jn_ok;
-    size_t count = (size_t)(a->componentCount + a->modeCount) * sizeof(float);
     *out = NULL;
     for (int i = 0; i < jnAsset_SectionCount(a); ++i) {
         jnAssetSection section = jnAsset_Section(a, i);
-        const char* from = (const char*)bytes + section.offset;
+        const char* from = (const char*)def->bytes + section.offset;
         uint32_t id = JN_SECTION_ID(section.id[0], section.id[1], section.id[2], section.id[3]);
         if (id == JN_SECTION_INFO) {
             CopyInfo(from, &s);
@@ -80,9 +98,8 @@ jnResult jnaEncodeWeightsAsset(
         }
     }
     jnaAddHits(a, &s);
-    float* own = jnaAddSection(&s, JN_SECTION_WEIGHT_SCALES, false, count);
+    AddWeights(def, &s);
     JN_TRY(jnaArena_Check(&s.arena, "the sections of morph weights", error));
-    memcpy(own, scales, count);
     JN_TRY(jnaJoinSections(&s, out, size, error));
     JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = *out, .size = *size, .source = a->name}, &loaded, error));
     jnDestroyAsset(loaded);

@@ -178,8 +178,9 @@ static void AViewerShowsWhatTheRuntimeShows(void** state)
     static const bool plain[2] = {false, true};
     for (int i = 0; i < 2; ++i) {
         jnaEngineDef def = jnaDefaultEngineDef(asset);
-        def.plain = plain[i];
+        def.quantize = def.sparse = !plain[i];
         jnaEngineReport report = MustExport("hero.glb", &def);
+        assert_int_equal(report.targets, asset->componentCount + TUBE_MODES);
         assert_int_equal(report.components, asset->componentCount);
         assert_int_equal(report.modes, TUBE_MODES);
         assert_true(report.byteCount > report.targetBytes && report.targetBytes > 10000);
@@ -221,9 +222,11 @@ static void TargetsHaveNamesAndWeightsAreWithinOne(void** state)
     json_t* mesh = jnaGltf_Entry(&player.file, "meshes", 0);
     json_t* names = json_object_get(json_object_get(mesh, "extras"), "targetNames");
     assert_int_equal(json_array_size(names), 7);
-    assert_string_equal(json_string_value(json_array_get(names, 2)), "jounce.pose.002");
-    assert_string_equal(json_string_value(json_array_get(names, 3)), "jounce.mode.000");
-    assert_string_equal(json_string_value(json_array_get(names, 6)), "jounce.mode.003");
+    for (size_t i = 0; i < 7; ++i) {
+        char name[32];
+        snprintf(name, sizeof(name), "jounce.flesh.%03zu", i);
+        assert_string_equal(json_string_value(json_array_get(names, i)), name);
+    }
     assert_int_equal(json_array_size(json_object_get(mesh, "weights")), 7);
     assert_int_equal(json_array_size(json_object_get(mesh, "primitives")), 2);
     for (size_t p = 0; p < 2; ++p) {
@@ -249,9 +252,144 @@ static void ABudgetLeavesOutTheLastTargets(void** state)
     jnaEngineReport all = MustExport("all.glb", &def);
     def.budget = 0.6 * (double)all.byteCount;
     jnaEngineReport some = MustExport("some.glb", &def);
-    assert_true(some.components + some.modes < all.components + all.modes && some.components + some.modes > 1);
+    assert_true(some.targets < all.targets && some.targets > 1);
+    assert_int_equal(some.components + some.modes, 0);
     ASSERT_AT_MOST(some.byteCount, def.budget);
-    assert_true(some.captured < 1);
+    assert_true(some.captured < 1 && some.rms > 0);
+}
+
+// How fast the weights of a file's targets change, from how fast those of the whole character do.
+static void ExpectRates(const jnAsset* a, const float* weights, const float* rates, const float* own)
+{
+    int count = asset->componentCount + asset->modeCount;
+    for (int t = 0; t < a->weightCount; ++t) {
+        int row = a->weightsArePairs ? t / 2 : t;
+        double sum = 0, size = 0;
+        for (int k = 0; k < count; ++k) {
+            double factor = a->weightMix != NULL ? (double)a->weightMix[row * count + k]
+                                                 : (double)(k == t) * (double)a->weightScales[k];
+            sum += factor * (double)own[k];
+            size += fabs(factor * (double)own[k]);
+        }
+        if (a->weightsArePairs) { // the one that is shown changes, the other stays 0
+            sum = weights[t] > 0 ? (t % 2 == 0 ? sum : -sum) : 0;
+            if (weights[2 * row] == 0 && weights[2 * row + 1] == 0) {
+                continue;
+            }
+        }
+        ASSERT_NEAR((double)rates[t], sum, 1e-5 * size + 1e-9);
+    }
+}
+
+// Weights of a file's targets, live: those that the .glb has baked. Returns how far apart.
+static double CompareLive(const char* sidecar, const char* glb)
+{
+    jnaAssetFile live;
+    jnCharacter* c[2];
+    double apart = 0, largest = 0;
+    assert_int_equal(jnaOpenAsset(sidecar, &live, NULL), jn_ok);
+    for (int i = 0; i < 2; ++i) {
+        jnCharacterDef how = jnDefaultCharacterDef(i == 0 ? live.asset : asset);
+        how.weightsOnly = true;
+        assert_int_equal(jnCreateCharacter(&how, &c[i], NULL), jn_ok);
+    }
+    OpenPlayer(&player, glb);
+    const json_t* primitive =
+        json_array_get(json_object_get(jnaGltf_Entry(&player.file, "meshes", 0), "primitives"), 0);
+    assert_int_equal(json_array_size(json_object_get(primitive, "targets")), live.asset->weightCount);
+    for (int n = 0; n < TUBE_FRAMES; ++n) {
+        float rotations[4 * TUBE_JOINTS], translations[3 * TUBE_JOINTS], scales[3 * TUBE_JOINTS];
+        float weights[PLAYER_WEIGHTS], rates[PLAYER_WEIGHTS], own[PLAYER_WEIGHTS];
+        jnAsset_SampleClip(asset, 0, n / 30.0, rotations, translations, scales);
+        jnPose pose = {.rotations = rotations, .translations = translations, .scales = scales};
+        jnCharacterInput input = {.h = 1.0f / 30, .pose = pose};
+        jnCharacter_Step(c[0], &input, &(jnCharacterOutput){.weights = weights, .weightRates = rates});
+        jnCharacter_Step(c[1], &input, &(jnCharacterOutput){.weightRates = own});
+        ExpectRates(live.asset, weights, rates, own);
+        PlayKey(&player, "sway", (size_t)n, n / 30.0);
+        for (int t = 0; t < live.asset->weightCount; ++t) {
+            apart = fmax(apart, fabs((double)weights[t] - player.weights[0][t]));
+            largest = fmax(largest, fabs((double)weights[t]));
+            assert_true(!live.asset->weightsArePairs || weights[t] >= 0);
+        }
+    }
+    assert_true(largest > 0.01);
+    ClosePlayer(&player);
+    jnDestroyCharacter(c[0]);
+    jnDestroyCharacter(c[1]);
+    jnaCloseAsset(&live);
+    return apart;
+}
+
+static void WeightsAndTargetsAgreeWhateverIsLeftOut(void** state)
+{
+    (void)state;
+    jnaEngineDef def = jnaDefaultEngineDef(asset);
+    def.bytes = bytes;
+    def.sidecar = "some.weights.jounce";
+    for (int i = 0; i < 5; ++i) {
+        def.components = i == 1 ? 3 : -1;
+        def.modes = i == 1 ? 4 : -1;
+        def.targets = i == 2 || i == 4 ? 6 : 0;
+        def.paired = i >= 3;
+        jnaEngineReport report = MustExport("some.glb", &def);
+        assert_int_equal(report.targets, i == 0   ? asset->componentCount + TUBE_MODES
+                                         : i == 1 ? 7
+                                         : i == 3 ? 2 * (asset->componentCount + TUBE_MODES)
+                                                  : 6);
+        double apart = CompareLive("some.weights.jounce", "some.glb");
+        print_message("%d targets: live against baked %.2g\n", report.targets, apart);
+        ASSERT_AT_MOST(apart, 1e-5);
+    }
+}
+
+// All of a basis, and pairs, are the same surface in other words.
+static void OtherTargetsShowTheSameSurface(void** state)
+{
+    (void)state;
+    jnaEngineDef def = jnaDefaultEngineDef(asset);
+    def.paired = true;
+    MustExport("pairs.glb", &def);
+    Apart apart = Compare("pairs.glb", asset, 0, false);
+    ASSERT_AT_MOST(apart.farthest, 1e-5);
+    ASSERT_AT_MOST(apart.degrees, NORMALS_ENOUGH);
+    def = jnaDefaultEngineDef(asset);
+    def.sparse = def.zeros = true;
+    MustExport("zeros.glb", &def);
+    apart = Compare("zeros.glb", asset, 0, false);
+    ASSERT_AT_MOST(apart.farthest, 1e-5);
+    OpenPlayer(&player, "zeros.glb");
+    const json_t* accessors = json_object_get(player.file.root, "accessors");
+    int sparse = 0;
+    for (size_t i = 0; i < json_array_size(accessors); ++i) {
+        const json_t* accessor = json_array_get(accessors, i);
+        assert_non_null(json_object_get(accessor, "bufferView"));
+        sparse += json_object_get(accessor, "sparse") != NULL;
+    }
+    assert_true(sparse > 0);
+    assert_null(json_object_get(player.file.root, "extensionsRequired"));
+    ClosePlayer(&player);
+}
+
+// The error that is printed is the one that a viewer shows, and the best targets miss less than the first.
+static void FewerTargetsMissWhatIsPrinted(void** state)
+{
+    (void)state;
+    jnaEngineDef def = jnaDefaultEngineDef(asset);
+    double last = 1;
+    for (int count = 2; count <= 10; count += 4) {
+        def.targets = count;
+        jnaEngineReport report = MustExport("fewer.glb", &def);
+        assert_int_equal(report.targets, count);
+        assert_true(report.rms > 0 && report.rms < last);
+        last = report.rms;
+        Apart apart = Compare("fewer.glb", asset, 0, false);
+        print_message("%d targets: %.4f mm rms, %.4f mm at most\n", count, 1e3 * report.rms, 1e3 * apart.farthest);
+        assert_true(apart.farthest > report.rms && apart.farthest < 30 * report.rms + 1e-5);
+    }
+    jnaTargetTable table = MustExport("fewer.glb", &def).table;
+    assert_int_equal(table.counts[0], 16);
+    assert_true(table.best[0] < table.first[0]);
 }
 
 static void TheSmallFileGivesTheSameWeightsLive(void** state)
@@ -403,6 +541,53 @@ static void AFileWithoutASurfaceMayHaveAnySection(void** state)
     jnaCloseAsset(&file);
 }
 
+// The section of the weights' mix with one word changed, and with a row less.
+static void ADamagedMixIsRefused(void** state)
+{
+    (void)state;
+    static const struct {
+        size_t word;
+        uint32_t value;
+        const char* says;
+    } cases[] = {{0, 0, "counts that can be"}, {0, 1u << 30, "counts that can be"}, {0, 5, "bytes where its counts"},
+        {1, 2, "counts that can be"}, {9, 1, "counts that can be"}, {16, 0x7fc00000u, "number 0 is nan"},
+        {17, 0x7f800000u, "number 1 is inf"}};
+    jnaEngineDef def = jnaDefaultEngineDef(asset);
+    jnaAssetFile file;
+    def.bytes = bytes;
+    def.targets = 6;
+    def.sidecar = "mix.weights.jounce";
+    MustExport("mix.glb", &def);
+    assert_int_equal(jnaOpenAsset(def.sidecar, &file, NULL), jn_ok);
+    assert_int_equal(file.asset->weightCount, 6);
+    char* copy = malloc(file.size);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        jnAssetHeader header;
+        jnAsset* loaded = NULL;
+        jnError error = {0};
+        bool changed = false;
+        memcpy(copy, file.bytes, file.size);
+        memcpy(&header, copy, sizeof(header));
+        for (size_t n = 0; n < header.sectionCount; ++n) {
+            jnAssetEntry entry;
+            memcpy(&entry, copy + sizeof(header) + n * sizeof(entry), sizeof(entry));
+            if (entry.id == JN_SECTION_WEIGHT_MIX) {
+                memcpy(copy + entry.offset + 4 * cases[i].word, &cases[i].value, 4);
+                changed = true;
+            }
+        }
+        assert_true(changed);
+        header.checksum = jnAssetChecksum(copy, file.size);
+        memcpy(copy, &header, sizeof(header));
+        assert_int_equal(jnLoadAsset(&(jnAssetDef){.bytes = copy, .size = file.size}, &loaded, &error), jn_badData);
+        if (strstr(error.message, cases[i].says) == NULL || strstr(error.message, "WMIX") == NULL) {
+            fail_msg("said: %s", error.message);
+        }
+    }
+    free(copy);
+    jnaCloseAsset(&file);
+}
+
 static void ExpectRefusal(const jnaAssetDef* def, const char* words)
 {
     jnAsset* other;
@@ -444,7 +629,6 @@ static void ALinearHostDiffersByWhatIsPrinted(void** state)
     how.skinning = jn_skinDual;
     void* made = Encode(&how, &dual);
     jnaEngineDef def = jnaDefaultEngineDef(dual);
-    def.plain = true;
     jnaEngineReport report = MustExport("dual.glb", &def);
     assert_true(report.dual && report.linearFarthest > 1e-4 && report.linearRms > 0);
     assert_string_equal(report.linearClip, "sway");
@@ -467,7 +651,6 @@ static void FewerJointsCostWhatIsPrinted(void** state)
 {
     (void)state;
     jnaEngineDef def = jnaDefaultEngineDef(asset);
-    def.plain = true;
     def.influences = 4;
     jnaEngineReport report = MustExport("four.glb", &def);
     assert_int_equal(report.influences, 4);
@@ -496,7 +679,6 @@ static void WriteSource(const char* path)
     jnaAssetDef how = DefineTube(&scene);
     void* made = Encode(&how, &other);
     jnaEngineDef def = jnaDefaultEngineDef(other);
-    def.plain = true;
     def.modes = 1;
     MustExport(path, &def);
     OpenPlayer(&player, path);
@@ -619,7 +801,6 @@ static void TheCharactersOwnFileKeepsWhatItHas(void** state)
     ASSERT_AT_MOST(apart.degrees, NORMALS_ENOUGH);
     // fewer joints of the source's own skin
     def.influences = 4;
-    def.plain = true;
     report = MustExport("four.glb", &def);
     apart = Compare("four.glb", s.asset, 0, true);
     assert_true(apart.farthest > 2e-4);
@@ -634,9 +815,13 @@ int main(void)
         cmocka_unit_test(WithoutTargetsThereAreNoEmptyLists),
         cmocka_unit_test(TargetsHaveNamesAndWeightsAreWithinOne),
         cmocka_unit_test(ABudgetLeavesOutTheLastTargets),
+        cmocka_unit_test(WeightsAndTargetsAgreeWhateverIsLeftOut),
+        cmocka_unit_test(OtherTargetsShowTheSameSurface),
+        cmocka_unit_test(FewerTargetsMissWhatIsPrinted),
         cmocka_unit_test(TheSmallFileGivesTheSameWeightsLive),
         cmocka_unit_test(TheSmallFileCanBeHit),
         cmocka_unit_test(AFileWithoutASurfaceMayHaveAnySection),
+        cmocka_unit_test(ADamagedMixIsRefused),
         cmocka_unit_test(WhatIsNoMorphTargetIsRefused),
         cmocka_unit_test(ALinearHostDiffersByWhatIsPrinted),
         cmocka_unit_test(FewerJointsCostWhatIsPrinted),

@@ -40,9 +40,6 @@ for item in bpy.data.objects:
 for item in meshes:
     if item.data.shape_keys is not None:
         play(item.data.shape_keys)
-        # Blender clamps weights to the sliders' range, which the importer widens to each clip's first key alone.
-        for block in item.data.shape_keys.key_blocks:
-            block.slider_min, block.slider_max = -10, 10
 first = min(key.co[0] for item in meshes for curve in item.data.shape_keys.animation_data.action.fcurves
             for key in curve.keyframe_points)
 rows = []

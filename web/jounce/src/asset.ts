@@ -98,6 +98,8 @@ export class Asset {
   readonly network: NetworkKind;
   /** Morph weights in all: the network's, then the modes'. 0 for springs of single vertices. */
   readonly weightCount: number;
+  /** Whether the weights are those of a .glb's targets (`jounce.flesh.NNN`) instead of the asset's own: only in the file beside it. */
+  readonly hasTargetWeights: boolean;
   /** Whether characters can be created with detail 'coarse'. */
   readonly hasCoarse: boolean;
   /** Frames a second that the springs were made at. */
@@ -163,7 +165,8 @@ export class Asset {
     this.layer = this.modes.length > 0 ? 'modal' : this.springCount === 0 ? 'none' : 'vertex';
     this.componentCount = words[AssetWord.componentCount];
     this.isLinear = words[AssetWord.isLinear] !== 0;
-    this.weightCount = this.componentCount + this.modes.length;
+    this.weightCount = words[AssetWord.weightCount];
+    this.hasTargetWeights = words[AssetWord.weightMix] !== 0;
     this.hasCoarse = words[AssetWord.driverCount] !== 0;
     this.rate = new Float32Array(module.buffer, words[AssetWord.rate], 1)[0];
     this.blocks = {

@@ -29,7 +29,7 @@ typedef struct jnwCharacter {
     float* scales;       // [jointCount][3]
     float* matrices;     // [jointCount][12]
     float* targets;      // [targetCount], weights of the source's morph targets, by jnwSampleClip
-    float* weights;      // [componentCount + modeCount], by every step
+    float* weights;      // [weightCount], by every step
     float* weightRates;  // as weights, where they are asked for
     float* modeTuning;   // [2][modeCount], stiffness and damping as they are tuned
     float* state;        // [2][springCount][3], by jnwReadState; NULL before
@@ -199,7 +199,7 @@ void EXPORT(jnwDestroyCharacter)(jnwCharacter* c)
 static bool MakePose(jnwCharacter* c, const jnAsset* a)
 {
     size_t joints = (size_t)a->jointCount, modes = a->modes != NULL ? (size_t)a->modes->modeCount : 0;
-    size_t weights = (size_t)a->componentCount + modes;
+    size_t weights = (size_t)a->weightCount;
     float* memory =
         calloc(joints * (4 + 3 + 3 + 12 + 1) + 2 * modes + 2 * weights + (size_t)a->targetCount, sizeof(float));
     if (memory == NULL) {
@@ -347,7 +347,7 @@ void EXPORT(jnwDestroyCrowd)(jnwCrowd* crowd)
 jnwCrowd* EXPORT(jnwCreateCrowd)(const jnAsset* a, int count)
 {
     size_t n = count > 0 ? (size_t)count : 1, matrices = 12 * (size_t)a->jointCount;
-    size_t floats = 2 + (size_t)(a->componentCount + a->modeCount) + matrices;
+    size_t floats = 2 + (size_t)a->weightCount + matrices;
     jnwCrowd* crowd = calloc(1, sizeof(*crowd));
     if (crowd == NULL || n > SIZE_MAX / 16 / floats) {
         free(crowd);
@@ -414,7 +414,7 @@ void EXPORT(jnwStepCrowd)(jnwCrowd* crowd, int count, int usesMatrices)
     for (int i = 0; i < count; ++i) {
         const jnwCharacter* c = crowd->members[i];
         const jnAsset* a = jnCharacter_Asset(c->character);
-        size_t weights = (size_t)(a->componentCount + a->modeCount);
+        size_t weights = (size_t)a->weightCount;
         crowd->characters[i] = c->character;
         crowd->inputs[i] = (jnCharacterInput){
             .h = crowd->seconds[i], .pose = PoseOf(c, usesMatrices), .teleport = (jnTeleport)crowd->teleports[i]};

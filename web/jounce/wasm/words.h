@@ -46,7 +46,9 @@
     WORD(targetCount, (uint32_t)a->targetCount)                                                                        \
     WORD(targets, Address(a->targets))                                                                                 \
     WORD(targetSize, (uint32_t)sizeof(jnAssetTarget))                                                                  \
-    WORD(hitVertexCount, (uint32_t)a->hitVertexCount)
+    WORD(hitVertexCount, (uint32_t)a->hitVertexCount)                                                                  \
+    WORD(weightCount, (uint32_t)a->weightCount)                                                                        \
+    WORD(weightMix, a->weightMix != NULL)
 
 // Of a clip; rate: the address of a double.
 #define JNW_CLIP_WORDS(WORD)                                                                                           \
