@@ -41,6 +41,7 @@ SHELVES = [
         "Background",
         [
             "docs/background/method.md",
+            "docs/background/paper.md",
             "docs/background/springs.md",
             "docs/background/modes.md",
             "docs/background/poses.md",
