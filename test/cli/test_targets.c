@@ -252,7 +252,7 @@ static void EveryHostGetsWhatItReads(void** state)
         assert_int_equal(live.asset->weightsArePairs, host->paired);
         for (size_t t = 2; t < json_array_size(targets); ++t) {
             json_int_t index = jnaGltf_Integer(json_array_get(targets, t), "POSITION", -1);
-            const json_t* accessor = jnaGltf_Entry(&g, "accessors", (size_t)index);
+            const json_t* accessor = jnaGltf_Entry(&g, "accessors", index);
             views = views && json_object_get(accessor, "bufferView") != NULL;
             sparse = sparse || json_object_get(accessor, "sparse") != NULL;
             bool floats = jnaGltf_Integer(accessor, "componentType", -1) == 5126;
