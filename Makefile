@@ -5,6 +5,7 @@
 #   make test    every test, in the release and the sanitize build
 #   make bench   the benchmarks' tables
 #   make fuzz    every reader of files against hostile ones, SECONDS=60 each (tools/fuzz.sh)
+#   make coverage  lines and branches of src/runtime that tests and fuzz inputs run, by file (tools/coverage.py)
 #   make cluster-test  the simulation under Slurm on this machine, a node killed in the middle (tools/cluster-test.sh)
 #   make platforms  the runtime on other compilers and machines, a table; installs what that takes (docs/reference/platforms.md)
 #   make packages   .deb and .tar.gz in build/packages
@@ -19,7 +20,7 @@
 #   make deps    install the missing Debian packages
 #   make clean   remove build/
 
-.PHONY: demo body test bench fuzz cluster-test results docs docs-check reference platforms packages python blender blender-test build deps clean
+.PHONY: demo body test bench fuzz coverage cluster-test results docs docs-check reference platforms packages python blender blender-test build deps clean
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
@@ -94,6 +95,9 @@ fuzz: build/sanitize/build.ninja
 	@cmake --build --preset sanitize -j $(JOBS) --target fuzz author_asset_test_asset author_asset_test_asset_detail -- --quiet
 	@cd build/sanitize && ls seed*.jounce >/dev/null 2>&1 || { bin/author_asset_test_asset; bin/author_asset_test_asset_detail; } >/dev/null 2>&1
 	@tools/fuzz.sh build/sanitize $(SECONDS) $(ONLY)
+
+coverage: build/coverage/build.ninja
+	@tools/coverage.py build/coverage
 
 cluster-test: build
 	@tools/install-packages.sh slurm-wlm
