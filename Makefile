@@ -9,6 +9,7 @@
 #   make cluster-test  the simulation under Slurm on this machine, a node killed in the middle (tools/cluster-test.sh)
 #   make platforms  the runtime on other compilers and machines, a table; installs what that takes (docs/reference/platforms.md)
 #   make packages   .deb and .tar.gz in build/packages
+#   make release every package, what they are made of (SPDX) and checksums in build/release-VERSION (tools/release.sh)
 #   make python  the Python package as one wheel in build/python (docs/guides/python.md)
 #   make blender the Blender add-on as one zip in build/blender (docs/guides/blender.md)
 #   make blender-test  installs Debian's Blender and runs the add-on's tests in it
@@ -20,7 +21,7 @@
 #   make deps    install the missing Debian packages
 #   make clean   remove build/
 
-.PHONY: demo body test bench fuzz coverage cluster-test results docs docs-check reference platforms packages python blender blender-test build deps clean
+.PHONY: demo body test bench fuzz coverage cluster-test results docs docs-check reference platforms packages release python blender blender-test build deps clean
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
@@ -105,6 +106,10 @@ cluster-test: build
 
 packages: build
 	@cd build/release && cpack -B ../packages
+
+VERSION := $(shell sed -n 's/^project(jounce VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+release: build
+	@tools/release.sh build/release build/release-$(VERSION)
 
 # Nothing is fetched: the wheel is written by a script that needs Python alone.
 PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)
