@@ -16,7 +16,8 @@ these ways to lose power:
     some     by chance: each name and each content as one of these
 
 Each state is written to a folder; the same commands are run there; then the files must be the same, `jounce check`
-content, and nothing left half made. States that are the same are tried once. --points N tries N, evenly spread over all.
+content, and nothing left half made. States that are the same are tried once; what is in files with the name of one in the
+making (*.part) makes none that differ, since they are removed by name and never read. --points N tries N, evenly spread.
 
 Times of change are those of the trace, so that what a record takes for unchanged by its time alone is seen.
 When the traced commands end, all that they made must be on the disk, whatever is lost then. The trace is the kernel's: what
@@ -370,7 +371,8 @@ def describe(disk, how, seed, time_of):
             digest = node[0].digest(node[1], disk.contents)
             time = time_of(path, node[0])
             listed.append((path, digest, time))
-            name.update(path.encode() + b"\0" + digest + time.to_bytes(8, "little"))
+            unread = path.endswith(".part") or re.search(r"\.part/", path) and not path.endswith(".lock")
+            name.update(path.encode() + b"\0" + (b"" if unread else digest + time.to_bytes(8, "little")))
     return listed, name.digest()
 
 
@@ -513,17 +515,22 @@ def main():
     if 0 < options.points < len(points):
         spread = options.points - len(ends)
         chosen = [points[i] for i in sorted({i * len(points) // spread for i in range(spread)} | set(ends))]
-    wanted = list(dict.fromkeys(chosen))
+    counts = collections.Counter(chosen)
+    wanted = list(counts)
+    random.Random(1).shuffle(wanted)  # what was tried of a run that is cut short is spread over all
     print(f"{sum(calls.values())} calls ({', '.join(f'{n} {c}' for c, n in calls.most_common())}), {len(points)} points, "
           f"{len(states)} states that differ; trying {len(chosen)} points, {len(wanted)} states", flush=True)
 
     for fault in faults:
         print(fault)
-    failed = len(faults)
+    failed, done = len(faults), 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         def job(i):
             return attempt(states[wanted[i]][:2], contents, os.path.join(os.path.abspath(options.work), f"try{i}"), fresh)
         for i, fault in enumerate(pool.map(job, range(len(wanted)))):
+            done += counts[wanted[i]]
+            if (i + 1) % 200 == 0:
+                print(f"  {i + 1} states of {done} points tried, {failed} failed", flush=True)
             if fault is not None:
                 failed += 1
                 print(f"{states[wanted[i]][2]}: {fault} (try{i})", flush=True)
