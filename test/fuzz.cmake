@@ -46,7 +46,7 @@ foreach(source ${sources})
         target_sources(${name} PRIVATE $<TARGET_OBJECTS:fuzzed>)
         if(NOT name STREQUAL fuzz_http)
             target_sources(${name} PRIVATE fuzz/memory_files.c)
-            target_link_options(${name} PRIVATE -Wl,--wrap=fopen,--wrap=access,--wrap=json_load_file)
+            target_link_options(${name} PRIVATE -Wl,--wrap=fopen,--wrap=access)
         endif()
     endif()
     # bounds.c stands between libFuzzer and the target.

@@ -171,9 +171,11 @@ static void MustBeWithin(const jnaField* field, double value)
     }
 }
 
-static void CheckRow(const jnaField* field, const char* base)
+// untouched: a manifest of which nothing was read; a row that is left out may say so by a value that cannot be written.
+static void CheckRow(const jnaField* field, const char* base, const char* untouched)
 {
-    if (field->kind == jna_fieldNumber) {
+    if (field->kind == jna_fieldNumber &&
+        memcmp(base + field->offset, untouched + field->offset, sizeof(double)) != 0) {
         double value;
         memcpy(&value, base + field->offset, sizeof(value));
         MustBeWithin(field, value);
@@ -196,14 +198,14 @@ static const char* Written(const jnaManifest* manifest, const char* path, size_t
 
 static void ReadAndWrite(const char* path)
 {
-    jnaManifest manifest, again;
+    jnaManifest manifest, again, untouched = jnaDefaultManifest();
     jnError error;
     if (jnaReadManifest(path, &manifest, &error) != jn_ok) {
         return;
     }
     for (int row = 0; row < jnaFieldCount; ++row) {
         if (jnaField_List(&jnaFields[row]) == NULL) {
-            CheckRow(&jnaFields[row], (const char*)&manifest);
+            CheckRow(&jnaFields[row], (const char*)&manifest, (const char*)&untouched);
         }
     }
     size_t first, second;
