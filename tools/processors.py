@@ -79,8 +79,8 @@ def main():
     work = os.path.abspath(options.work)
     shutil.rmtree(work, ignore_errors=True)
     made = {core: folder for core in options.cores if (folder := build(options, core, work)) is not None}
-    if not made:
-        sys.exit("no kernels to compare")
+    if len(made) < 2:
+        sys.exit("there are no two sets of kernels to compare here")
     first = next(iter(made))
     ours, clip = files(made[first]), np.load(os.path.join(made[first], "clip.npy"))
     flesh = float(np.linalg.norm(clip - np.load(os.path.join(made[first], "skinned.npy")), axis=-1).max())
