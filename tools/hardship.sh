@@ -8,7 +8,7 @@
 #
 # MODEL: a small rigged model with an animation, such as the tube that the tests leave (build/release/tube_*_built.glb).
 # PART: reads, kills, disk, faults, pairs, memory, power; all of them by default. faults: the same as disk with names, folders and syncs
-# that fail one at a time (EIO). memory: every verb below a limit on its address space, from 100 MB on in steps of STEP (10) to 700.
+# that fail one at a time (EIO). memory: every verb below a limit on its address space, from 100 MB on in steps of STEP (10) to MOST (700).
 # power: tools/crash-points.py, every loss of power in a build (POINTS: some of them). The full disk is strace's: the Nth of the calls that need room fails
 # with ENOSPC, for every N. It is skipped where strace is not there or may not trace. JOBS (2): disk tries that many at once. FIRST (1)
 # and LAST: the verbs of disk; CALLS: the calls; ERROR (ENOSPC): how they fail. PAIRS: all pairs again, the second later, until there were so many.
@@ -257,7 +257,7 @@ faults() {
 memory() {
     megabytes=100 done=0 refused=0 early=0
     rm -f memory.log
-    while [ $megabytes -le 700 ]; do
+    while [ $megabytes -le "${MOST:-700}" ]; do
         number=1
         while [ $number -le "$count" ]; do
             rm -rf w out && cp -r "$(begins $number)" w && mkdir out
@@ -275,7 +275,7 @@ memory() {
         "$jounce" $(verb 3 w out) >memory.log 2>&1 || { cat memory.log; exit 1; }
         megabytes=$((megabytes + ${STEP:-10}))
     done
-    echo "memory: limits of 100 to 700 MB in steps of ${STEP:-10}, $count verbs: $done done, $refused refused in words, $early not loaded"
+    echo "memory: limits of 100 to ${MOST:-700} MB in steps of ${STEP:-10}, $count verbs: $done done, $refused refused in words, $early not loaded"
 }
 
 power() {
