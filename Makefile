@@ -5,9 +5,11 @@
 #   make test    every test, in the release and the sanitize build
 #   make bench   the benchmarks' tables
 #   make fuzz    every reader of files against hostile ones, SECONDS=60 each (tools/fuzz.sh)
+#   make coverage  lines and branches of src/runtime that tests and fuzz inputs run, by file (tools/coverage.py)
 #   make cluster-test  the simulation under Slurm on this machine, a node killed in the middle (tools/cluster-test.sh)
 #   make platforms  the runtime on other compilers and machines, a table; installs what that takes (docs/reference/platforms.md)
 #   make packages   .deb and .tar.gz in build/packages
+#   make release every package, what they are made of (SPDX) and checksums in build/release-VERSION (tools/release.sh)
 #   make python  the Python package as one wheel in build/python (docs/guides/python.md)
 #   make blender the Blender add-on as one zip in build/blender (docs/guides/blender.md)
 #   make blender-test  installs Debian's Blender and runs the add-on's tests in it
@@ -19,7 +21,7 @@
 #   make deps    install the missing Debian packages
 #   make clean   remove build/
 
-.PHONY: demo body test bench fuzz cluster-test results docs docs-check reference platforms packages python blender blender-test build deps clean
+.PHONY: demo body test bench fuzz coverage cluster-test results docs docs-check reference platforms packages release python blender blender-test build deps clean
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
@@ -95,12 +97,19 @@ fuzz: build/sanitize/build.ninja
 	@cd build/sanitize && ls seed*.jounce >/dev/null 2>&1 || { bin/author_asset_test_asset; bin/author_asset_test_asset_detail; } >/dev/null 2>&1
 	@tools/fuzz.sh build/sanitize $(SECONDS) $(ONLY)
 
+coverage: build/coverage/build.ninja
+	@tools/coverage.py build/coverage
+
 cluster-test: build
 	@tools/install-packages.sh slurm-wlm
 	@tools/cluster-test.sh build/release/bin/jounce build/cluster
 
 packages: build
 	@cd build/release && cpack -B ../packages
+
+VERSION := $(shell sed -n 's/^project(jounce VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+release: build
+	@tools/release.sh build/release build/release-$(VERSION)
 
 # Nothing is fetched: the wheel is written by a script that needs Python alone.
 PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)

@@ -19,6 +19,9 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
     add_test(NAME project/packages COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/packages.sh
         ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     set_tests_properties(project/packages PROPERTIES SKIP_RETURN_CODE 77)
+    add_test(NAME project/release COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/release.sh
+        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    set_tests_properties(project/release PROPERTIES SKIP_RETURN_CODE 77)
     # Other compilers and machines, as far as their tools are here (make platforms installs them). Cells that use each
     # other's programs are one test.
     foreach(cells

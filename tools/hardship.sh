@@ -7,15 +7,18 @@
 #   tools/hardship.sh JOUNCE MODEL WORK [KILLS [PART ...]]
 #
 # MODEL: a small rigged model with an animation, such as the tube that the tests leave (build/release/tube_*_built.glb).
-# PART: reads, kills, disk, pairs; all of them by default. The full disk is strace's: the Nth of the calls that need room fails
+# PART: reads, kills, disk, faults, pairs, memory, power; all of them by default. faults: the same as disk with names, folders and syncs
+# that fail one at a time (EIO). memory: every verb below a limit on its address space, from 100 MB on in steps of STEP (10) to MOST (700).
+# power: tools/crash-points.py, every loss of power in a build (POINTS: some of them). The full disk is strace's: the Nth of the calls that need room fails
 # with ENOSPC, for every N. It is skipped where strace is not there or may not trace. JOBS (2): disk tries that many at once. FIRST (1)
-# and LAST: the verbs of disk; CALLS: the calls; ERROR (ENOSPC): how they fail.
+# and LAST: the verbs of disk; CALLS: the calls; ERROR (ENOSPC): how they fail. PAIRS: all pairs again, the second later, until there were so many.
 set -eu
+source=$(cd "$(dirname "$0")/.." && pwd)
 jounce=$(readlink -f "$1") model=$(readlink -f "$2")
 rm -rf "$3" && mkdir -p "$3" && cd "$3"
 kills=${4:-200}
 shift $(($# < 4 ? $# : 4))
-[ $# -gt 0 ] || set -- reads kills disk pairs
+[ $# -gt 0 ] || set -- reads kills disk faults pairs memory power
 export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1
 
 # Files that must be the same: not locks, times, what a killed run left, records' times.
@@ -137,7 +140,8 @@ fault() {
 # A build begins with nothing, all else with everything.
 begins() { case $(verb "$1" w out) in build*) echo clean ;; *) echo good ;; esac; }
 
-calls=${CALLS:-write,pwrite64,writev,fsync,fdatasync,ftruncate,mkdir,rename,renameat2}
+written=write,pwrite64,writev,fsync,fdatasync,ftruncate,mkdir,rename,renameat2
+calls=${CALLS:-$written}
 disk() {
     command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null || { echo "disk: skipped, no strace that may trace"; return; }
     all=0 number=${FIRST:-1}
@@ -169,11 +173,20 @@ disk() {
         echo "  $writes writes: $(verb $number w out)"
         all=$((all + writes)) number=$((number + 1))
     done
-    echo "disk: full at each of $all writes, $(grep -c failed disk.results) ended with an error, the same bytes after each"
+    echo "disk: ${ERROR:-ENOSPC} at each of $all calls, $(grep -c failed disk.results) ended with an error, the same bytes after each"
 }
 
 pairs() {
-    tried=0 refused=0 a=1
+    tried=0 refused=0 late=0
+    while [ $tried -lt "${PAIRS:-1}" ]; do
+        every_pair
+        late=$((late + 1))
+    done
+    echo "pairs: $tried at once, one waited or was told who is there in $refused, the same bytes"
+}
+# The second of a pair begins so many tenths of a second later.
+every_pair() {
+    a=1
     while [ $a -le "$inside" ]; do
         b=$a
         while [ $b -le "$inside" ]; do
@@ -181,6 +194,7 @@ pairs() {
             [ $a != 3 ] || rm -f w/stages/fit.json w/stages/evaluate.json w/character.jounce
             "$jounce" $(verb $a w out) >one.log 2>&1 &
             one=$!
+            sleep "0.$((late % 10))"
             "$jounce" $(verb $b w out) >two.log 2>&1 || grep -q 'writes into it\|another run works here' two.log ||
                 { echo "$(verb $b w out), with $(verb $a w out):"; cat two.log; exit 1; }
             wait $one || grep -q 'writes into it\|another run works here' one.log ||
@@ -193,7 +207,6 @@ pairs() {
         done
         a=$((a + 1))
     done
-    echo "pairs: $tried at once, one waited or was told who is there in $refused, the same bytes"
 }
 
 # read_by VERB STAGE ...: what the verb opens in the workspace is in the records of its stages, or made by them.
@@ -230,6 +243,44 @@ reads() {
     "$jounce" build w --until export >read.log
     read_by "evaluate w" evaluate
     echo "reads: all that 8 stages read is in their records"
+}
+
+# Names, folders and syncs that fail by themselves, for every verb.
+faults() {
+    calls=rename,renameat2,fsync,fdatasync,mkdir,unlink,rmdir
+    ERROR=EIO disk
+    calls=${CALLS:-$written}
+}
+
+# Every verb below a limit on its address space: done, or ended in words; never a signal, never longer than its time. Below what
+# the loader and the libraries need, the words are theirs.
+memory() {
+    megabytes=100 done=0 refused=0 early=0
+    rm -f memory.log
+    while [ $megabytes -le "${MOST:-700}" ]; do
+        number=1
+        while [ $number -le "$count" ]; do
+            rm -rf w out && cp -r "$(begins $number)" w && mkdir out
+            line=$(verb $number w out) code=0
+            (ulimit -v $((1000 * megabytes)) && exec timeout -s KILL 100 "$jounce" $line) >memory.log 2>&1 || code=$?
+            case $code in
+            0) done=$((done + 1)) ;;
+            1) refused=$((refused + 1)) && [ -s memory.log ] || fail "$line below $megabytes MB: no words" ;;
+            126 | 127 | 130) early=$((early + 1)) && [ $megabytes -lt 250 ] || fail "$line below $megabytes MB: exit $code: $(cat memory.log)" ;;
+            *) fail "$line below $megabytes MB: exit $code: $(cat memory.log)" ;;
+            esac
+            number=$((number + 1))
+        done
+        # What was refused in the middle is built on.
+        "$jounce" $(verb 3 w out) >memory.log 2>&1 || { cat memory.log; exit 1; }
+        megabytes=$((megabytes + ${STEP:-10}))
+    done
+    echo "memory: limits of 100 to ${MOST:-700} MB in steps of ${STEP:-10}, $count verbs: $done done, $refused refused in words, $early not loaded"
+}
+
+power() {
+    command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null || { echo "power: skipped, no strace that may trace"; return; }
+    "$source/tools/crash-points.py" "$jounce" "$model" power.work --points "${POINTS:-0}" --jobs "${JOBS:-2}"
 }
 
 for part in "$@"; do $part; done

@@ -183,7 +183,8 @@ static void WhatKilledRunsLeftIsRemoved(void** state)
     ExpectLine("build w --until modes", 0, "export: up to date");
     Do("test -z \"$(find w -name '*.part')\"");
     // Of jounce new, whose folder stands beside: those whose lock nobody holds.
-    Do("cp -r built twin.99.part && cp -r built twin.98.part && mkdir twin.97.part");
+    Do("cp -r built twin.99.part && cp -r built twin.98.part && mkdir twin.97.part "
+       "twin.999999999.part && touch twin.97.part/notes");
     jnaWorkspaceLock lock;
     assert_int_equal(jnaLockWorkspace("twin.98.part", "a test", true, &lock, NULL), jn_ok);
     char line[1024];
@@ -191,8 +192,9 @@ static void WhatKilledRunsLeftIsRemoved(void** state)
     snprintf(line, sizeof(line), "new twin --from '%s'", WriteTube("check_verb", &def));
     assert_int_equal(RunJounce(line).code, 0);
     assert_false(FileExists("twin.99.part"));
-    assert_true(FileExists("twin.98.part")); // somebody's
-    assert_true(FileExists("twin.97.part")); // nothing of ours
+    assert_true(FileExists("twin.98.part"));         // somebody's
+    assert_true(FileExists("twin.97.part"));         // nothing of ours
+    assert_false(FileExists("twin.999999999.part")); // of a run that was killed before it had a lock
     jnaUnlockWorkspace(&lock);
 }
 

@@ -62,6 +62,18 @@ static void AVerbThatCannotRenameSyncOrMakeFoldersLosesNothing(void** state)
     assert_true(failed > 14);
 }
 
+// A run that was killed, or lost its power, after it had joined its shards and before it removed them.
+static void ShardsOfAJobThatIsDoneAreRemoved(void** state)
+{
+    (void)state;
+    Do("rm -rf far && cp -r w far && mkdir far/poses/shards far/motion/wave_top/dynamic.shards && "
+       "touch far/poses/shards/000000-9e21c1e401b51071.shard "
+       "far/motion/wave_top/dynamic.shards/000000-f651998f10ee2d8b.shard");
+    Run("build far --until evaluate");
+    Do("test ! -e far/poses/shards && test ! -e far/motion/wave_top/dynamic.shards");
+    Do("cmp far/character.jounce w/character.jounce");
+}
+
 // A kernel that has one of the two mechanisms, or neither.
 static void ASandboxThatIsNotToBeHadIsTold(void** state)
 {
@@ -94,6 +106,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(AVerbThatCannotRenameSyncOrMakeFoldersLosesNothing),
+        cmocka_unit_test(ShardsOfAJobThatIsDoneAreRemoved),
         cmocka_unit_test(ASandboxThatIsNotToBeHadIsTold),
     };
     return cmocka_run_group_tests(tests, MakeBuiltTube, LeaveScratchFolder);

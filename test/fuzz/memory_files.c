@@ -1,8 +1,9 @@
-// Files in memory; see memory_files.h. This object stands before the library, whose file.c and mapped_file.c are then
-// not linked.
+// Files in memory; see memory_files.h. This object stands before the library, whose file.c, mapped_file.c and input.c
+// are then not linked.
 #include "memory_files.h"
 
 #include "base/file.h"
+#include "base/input.h"
 #include "base/mapped_file.h"
 #include "runtime/for_author.h"
 
@@ -156,13 +157,48 @@ jnResult jnaWriteBytes(const char* path, const void* bytes, size_t size, jnError
     return jn_ok;
 }
 
-// What the linker calls in the place of fopen, access and json_load_file (--wrap).
+// All that base/input.c has, so that it is not linked either.
+int jnaOpenDescriptor(const char* path, jnError* error)
+{
+    jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(ENOENT));
+    errno = ENOENT;
+    return -1;
+}
+
+jnResult jnaOpenInput(const char* path, FILE** stream, jnError* error)
+{
+    static char nothing[1];
+    const MemoryFile* file = Find(path);
+    if (file == NULL) {
+        errno = ENOENT;
+        *stream = NULL;
+        return jnFail(error, jn_ioFailed, "%s: cannot read: %s", path, strerror(ENOENT));
+    }
+    *stream = fmemopen(file->size > 0 ? file->bytes : nothing, file->size, "rb");
+    if (*stream == NULL) {
+        abort();
+    }
+    return jn_ok;
+}
+
+json_t* jnaReadJson(const char* path, size_t flags, json_error_t* why)
+{
+    const MemoryFile* file = Find(path);
+    json_error_t own;
+    why = why != NULL ? why : &own;
+    if (file == NULL) {
+        *why = (json_error_t){.line = -1, .column = -1, .text = "cannot read"};
+        why->text[sizeof(why->text) - 1] = (char)json_error_cannot_open_file;
+        return NULL;
+    }
+    return json_loadb(file->bytes, file->size, flags, why);
+}
+
+// What the linker calls in the place of fopen and access (--wrap).
 FILE* __real_fopen(const char* path, const char* mode);
 FILE* __wrap_fopen(const char* path, const char* mode);
 int __real_access(const char* path, int mode);
 int __wrap_access(const char* path, int mode);
-json_t* __real_json_load_file(const char* path, size_t flags, json_error_t* error);
-json_t* __wrap_json_load_file(const char* path, size_t flags, json_error_t* error);
 
 FILE* __wrap_fopen(const char* path, const char* mode)
 {
@@ -173,10 +209,4 @@ FILE* __wrap_fopen(const char* path, const char* mode)
 int __wrap_access(const char* path, int mode)
 {
     return Find(path) != NULL ? 0 : __real_access(path, mode);
-}
-
-json_t* __wrap_json_load_file(const char* path, size_t flags, json_error_t* error)
-{
-    const MemoryFile* file = Find(path);
-    return file != NULL ? json_loadb(file->bytes, file->size, flags, error) : __real_json_load_file(path, flags, error);
 }

@@ -1,7 +1,7 @@
 // The bytes of a fuzzer as files that are in memory alone, for readers that take a path: no call of the system per
-// input. The readers' doors to the disk (jnaMapFile, jnaCreateFile, fopen, access, json_load_file) find these files
-// first; fuzz.cmake wraps the three of the C library and of Jansson. A reader that goes past the end of a file is found
-// by AddressSanitizer, or, in the build without it, by a page behind the file that may not be read.
+// input. The readers' doors to the disk (jnaMapFile, jnaCreateFile, jnaOpenInput, jnaReadJson, fopen, access) find
+// these files first; fuzz.cmake wraps the two of the C library. A reader that goes past the end of a file is found by
+// AddressSanitizer, or, in the build without it, by a page behind the file that may not be read.
 #pragma once
 
 #include <stdint.h>

@@ -5,6 +5,7 @@
 #include "character/mesh_cache.h"
 #include "character/scene.h"
 #include "helpers/small_gltf.h"
+#include "seed_assets.h"
 #include "workspace/manifest.h"
 
 #include <sys/stat.h>
@@ -125,23 +126,27 @@ static void WriteMeshes(void)
     Text("mesh", "obj", 3, "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvn 0 0 1\nf 1/1/1 2/1/1 3/1/1\n");
 }
 
-// Edits of a snapshot, and calls with their numbers: any bytes will do.
+// Edits of a snapshot, calls with their numbers, and fields with their values: any bytes will do. Of fields three
+// quarters are values that they may have.
 static void WriteNumbers(void)
 {
     for (int seed = 0; seed < 6; ++seed) {
         char name[32];
         snprintf(name, sizeof(name), "numbers%d", seed);
         FILE *edits = Begin("snapshot", name, seed), *calls = Begin("calls", name, seed + 4);
+        FILE* fields = Begin("settings", name, -1);
         uint32_t state = 1 + (uint32_t)seed;
         for (int i = 0; i < 30 * (1 + 10 * seed); ++i) {
             state = state * 1664525 + 1013904223;
             fputc((int)(state >> 24), calls);
+            fputc((int)(state >> 24) % (seed % 4 < 3 ? 219 : 256), fields);
             if (i < 9 * seed) {
                 fputc((int)(state >> 16 & 255), edits);
             }
         }
         fclose(edits);
         fclose(calls);
+        fclose(fields);
     }
 }
 
@@ -199,6 +204,21 @@ static void WriteModels(void)
         "\"joints\":[0]}],\"meshes\":[{\"primitives\":[{\"attributes\":{\"JOINTS_0\":0}}]}]}");
 }
 
+// The three of the platforms' tests: every layer, without a file of the disk.
+static void WriteAssets(void)
+{
+    for (int kind = 0; kind < SEED_ASSETS; ++kind) {
+        char name[32];
+        size_t size;
+        char* bytes = MakeSeedAsset(kind, &size);
+        snprintf(name, sizeof(name), "golden%d", kind);
+        FILE* out = Begin("asset", name, -1);
+        fwrite(bytes, 1, size, out);
+        fclose(out);
+        free(bytes);
+    }
+}
+
 int main(int argc, char** argv)
 {
     if (argc < 2) {
@@ -213,6 +233,7 @@ int main(int argc, char** argv)
     WriteNumbers();
     WriteTexts();
     WriteModels();
+    WriteAssets();
     for (int i = 2; i < argc; ++i) {
         char name[32];
         snprintf(name, sizeof(name), "asset%d", i);

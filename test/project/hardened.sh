@@ -1,11 +1,12 @@
 #!/bin/sh
 # What we ship and run: no program or library looks for others in a folder of its own choice (an empty entry of RUNPATH
 # is the current folder), all are position-independent, their tables of functions are read-only once they are loaded,
-# and the command checks its stack and its copies.
+# and the command checks its stack and its copies. No path of the machine that made them is in what users get.
 #
 #   hardened.sh BUILD
 set -eu
 build=$1
+source=$(cd "$(dirname "$0")/../.." && pwd)
 bad=0 count=0
 say() { echo "$1"; bad=1; }
 for file in "$build"/bin/* "$build"/libjounce.so; do
@@ -14,6 +15,7 @@ for file in "$build"/bin/* "$build"/libjounce.so; do
     count=$((count + 1))
     dynamic=$(readelf -dW "$file")
     case $dynamic in *RUNPATH*|*RPATH*) say "$file: has a RUNPATH: $(echo "$dynamic" | grep PATH)" ;; esac
+    case $file in */lib*.so | */bin/jounce) ! grep -qF "$source/" "$file" || say "$file: has the path of its source" ;; esac
     case $dynamic in *BIND_NOW*|*NOW*) ;; *) say "$file: is not linked with -z now" ;; esac
     segments=$(readelf -lW "$file")
     case $segments in *GNU_RELRO*) ;; *) say "$file: has no read-only relocations" ;; esac

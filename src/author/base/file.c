@@ -1,5 +1,6 @@
 // Atomic output files. The temporary name carries the process id, so that two runs never share one.
 #include "base/file.h"
+#include "base/path.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -64,25 +65,6 @@ jnResult jnaCreateFile(const char* path, jnaFile* file, jnError* error)
     return jn_ok;
 }
 
-// A rename is only safe on disk once the folder that holds the name is synced too.
-static void SyncFolder(const char* path)
-{
-    char* folder = strdup(path);
-    if (folder == NULL) {
-        return;
-    }
-    char* slash = strrchr(folder, '/');
-    if (slash != NULL) {
-        slash[slash == folder ? 1 : 0] = '\0';
-    }
-    int descriptor = open(slash != NULL ? folder : ".", O_RDONLY | O_DIRECTORY);
-    if (descriptor >= 0) {
-        (void)fsync(descriptor);
-        close(descriptor);
-    }
-    free(folder);
-}
-
 jnResult jnaFile_Sync(jnaFile* file, jnError* error)
 {
     // A write that failed long ago left no reason behind; a full disk is the usual one.
@@ -108,7 +90,7 @@ jnResult jnaFile_Commit(jnaFile* file, jnError* error)
         jnaFile_Abandon(file);
         return jn_ioFailed;
     }
-    SyncFolder(file->path);
+    jnaSyncFolderOf(file->path);
     Release(file);
     return jn_ok;
 }

@@ -6,7 +6,9 @@
 #include "runtime/for_author.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,9 +56,24 @@ jnResult jnaMakeFolder(const char* folder, const char* name, char* path, jnError
     char own[JNA_PATH_LENGTH];
     path = path != NULL ? path : own;
     JN_PASS(jnaJoinPath(folder, name, path, error));
-    return mkdir(path, 0777) == 0 || errno == EEXIST
-               ? jn_ok
-               : jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
+    if (mkdir(path, 0777) == 0) {
+        jnaSyncFolderOf(path);
+        return jn_ok;
+    }
+    return errno == EEXIST ? jn_ok
+                           : jnFail(error, jn_ioFailed, "%s: cannot make the folder: %s", path, strerror(errno));
+}
+
+void jnaSyncFolderOf(const char* path)
+{
+    const char* slash = strrchr(path, '/');
+    char* folder = slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+    int descriptor = folder != NULL ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (descriptor >= 0) {
+        (void)fsync(descriptor);
+        close(descriptor);
+    }
+    free(folder);
 }
 
 bool jnaFileIsThere(const char* path)

@@ -12,7 +12,12 @@ jnResult jnaJoinPath(const char* folder, const char* name, char* path, jnError* 
 /// have only the root in common, or where the way climbs more than three folders. path: [JNA_PATH_LENGTH].
 jnResult jnaRelativePath(const char* folder, const char* file, char* path, jnError* error);
 
-/// Makes the folder "folder/name" where it is not there yet. path: [JNA_PATH_LENGTH], its name; may be NULL.
+/// Brings the names in the folder that holds `path` to the disk: one that was made, removed or renamed there is safe
+/// from a loss of power only then. Where a file system cannot do it, nothing happens.
+void jnaSyncFolderOf(const char* path);
+
+/// Makes the folder "folder/name" where it is not there yet, and brings its name to the disk. path: [JNA_PATH_LENGTH],
+/// its name; may be NULL.
 jnResult jnaMakeFolder(const char* folder, const char* name, char* path, jnError* error);
 
 /// Whether a text can be the name of a folder of ours: letters, digits, '-', '_' and '.', which is not first.

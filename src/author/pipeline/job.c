@@ -332,13 +332,17 @@ static jnResult RunShards(Runner* r, jnaJobReport* report, jnError* error)
 }
 
 // A run that was killed between the merging and the end leaves its shards behind.
-static void CleanUp(const jnaShardPlan* plan)
+static bool LeftShards(const jnaShardPlan* plan)
 {
     char path[JNA_PATH_LENGTH];
+    return jnaJob_Path(plan->job, plan->job->names.shards, path, NULL) == jn_ok && jnaFileIsThere(path);
+}
+
+static void CleanUp(const jnaShardPlan* plan)
+{
     jnaJobLock lock = {-1};
     bool alone = false;
-    if (jnaJob_Path(plan->job, plan->job->names.shards, path, NULL) == jn_ok && jnaFileIsThere(path) &&
-        jnaOpenJobLock(plan, &lock, &alone, NULL) == jn_ok && alone) {
+    if (LeftShards(plan) && jnaOpenJobLock(plan, &lock, &alone, NULL) == jn_ok && alone) {
         jnaShardPlan_Remove(plan, true);
     }
     jnaCloseJobLock(&lock);
@@ -406,6 +410,8 @@ jnResult jnaRunJob(const jnaJob* job, jnaJobReport* report, jnError* error)
     bool damaged = report->merged && !jnaMergedIsWhole(&plan);
     report->upToDate = report->merged = report->merged && !damaged;
     if (job->look) {
+        // A build runs what is not up to date: that is how they go.
+        report->upToDate = report->merged && !LeftShards(&plan);
         report->missingCount = report->merged ? 0 : CountMissing(&plan, true, &report->left);
         jnaDestroyShardPlan(&plan);
         return jn_ok;

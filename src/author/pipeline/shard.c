@@ -275,6 +275,8 @@ void jnaShardPlan_Remove(const jnaShardPlan* plan, bool shards)
     if (shards) {
         RemoveEnding(path, "", ".shard");
         (void)rmdir(path);
+        // The record of the stage comes later: where it is on the disk, nobody looks for shards any more.
+        jnaSyncFolderOf(path);
     }
     const char* names[] = {job->names.positions, job->names.valid, job->names.times, job->names.json};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {

@@ -619,12 +619,14 @@ static jnResult WriteWorkspace(const char* temporary, const char* path, const Im
     jnResult result = jn_ok;
     JN_TRY(jnaLockWorkspace(temporary, "jounce new", true, &lock, error));
     JN_TRY(jnaJoinPath(temporary, "manifest.yaml", manifest, error));
+    jnaSyncFolderOf(manifest); // the lock is on the disk before anything that it would have to be known by
     JN_TRY(jnaWriteManifest(manifest, &import->manifest, error));
     JN_TRY(SaveImport(temporary, import, error));
     JN_TRY(RecordImport(temporary, import, error));
     if (rename(temporary, path) != 0) {
         JN_TRY(jnFail(error, jn_ioFailed, "%s: cannot make the workspace: %s", path, strerror(errno)));
     }
+    jnaSyncFolderOf(path);
 done:
     if (result != jn_ok) {
         jnaRemoveFolder(temporary);

@@ -11,7 +11,10 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <glob.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -166,6 +169,17 @@ void jnaUnlockWorkspace(jnaWorkspaceLock* lock)
     *lock = (jnaWorkspaceLock){0};
 }
 
+// "PATH.1234.part": a run that was killed before it had a lock.
+static bool IsOfEndedProcess(const char* path)
+{
+    const char *end = strrchr(path, '.'), *at = end;
+    while (at > path && at[-1] != '.') {
+        at--;
+    }
+    long process = strtol(at, NULL, 10);
+    return process > 0 && process <= INT_MAX && kill((pid_t)process, 0) != 0 && errno == ESRCH;
+}
+
 void jnaRemoveAbandoned(const char* path)
 {
     char pattern[2 * JNA_PATH_LENGTH];
@@ -184,7 +198,10 @@ void jnaRemoveAbandoned(const char* path)
     for (size_t i = 0; i < found.gl_pathc; ++i) {
         jnaWorkspaceLock lock;
         char inside[JNA_PATH_LENGTH];
-        // Without the file of the lock it is nothing of ours.
+        // Without the file of the lock it is nothing of ours, unless it is empty and the process in its name has ended.
+        if (IsOfEndedProcess(found.gl_pathv[i]) && rmdir(found.gl_pathv[i]) == 0) {
+            continue;
+        }
         if (jnaJoinPath(found.gl_pathv[i], LOCK_NAME, inside, NULL) == jn_ok && jnaFileIsThere(inside) &&
             jnaLockWorkspace(found.gl_pathv[i], "jounce new", true, &lock, NULL) == jn_ok) {
             jnaRemoveFolder(found.gl_pathv[i]);

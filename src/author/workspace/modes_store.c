@@ -37,21 +37,29 @@ static void ListEntries(jnaModes* m, jnaTableEntry entries[ENTRY_COUNT])
     memcpy(entries, list, sizeof(list));
 }
 
+#define CRITICAL "critical.npy"
+
 // The bound has a size of its own, and is there from the stage that finds it on.
 static void ListBound(jnaModes* m, jnaTableEntry entries[2])
 {
     size_t n = (size_t)m->criticalCount;
-    entries[0] = (jnaTableEntry){"critical.npy", jna_int32, 2, {n, 3}, (void**)&m->critical, false};
-    entries[1] = (jnaTableEntry){"critical_limits.npy", jna_float32, 1, {n}, (void**)&m->criticalLimits, false};
+    entries[0] = (jnaTableEntry){"critical_limits.npy", jna_float32, 1, {n}, (void**)&m->criticalLimits, false};
+    entries[1] = (jnaTableEntry){CRITICAL, jna_int32, 2, {n, 3}, (void**)&m->critical, false};
 }
 
+// The stage that makes the bound loads the modes first, and a bound of two sizes would refuse it for ever:
+// critical.npy, which says that there is one, goes first and comes last.
 jnResult jnaSaveBound(const char* workspace, const jnaModes* m, jnError* error)
 {
-    char folder[JNA_PATH_LENGTH];
+    char folder[JNA_PATH_LENGTH], path[JNA_PATH_LENGTH];
     jnaModes copy = *m;
     jnaTableEntry entries[2];
     ListBound(&copy, entries);
     JN_PASS(jnaMakeFolder(workspace, "modes", folder, error));
+    JN_PASS(jnaJoinPath(folder, CRITICAL, path, error));
+    if (unlink(path) == 0) {
+        jnaSyncFolderOf(path);
+    }
     return jnaSaveTable(folder, entries, 2, error);
 }
 
@@ -74,7 +82,7 @@ static jnResult LoadBound(const char* folder, jnaModes* m, jnError* error)
     char path[JNA_PATH_LENGTH];
     jnaArray array = {0};
     jnaTableEntry entries[2];
-    JN_PASS(jnaJoinPath(folder, "critical.npy", path, error));
+    JN_PASS(jnaJoinPath(folder, CRITICAL, path, error));
     if (access(path, F_OK) != 0) {
         return jn_ok;
     }
@@ -83,7 +91,7 @@ static jnResult LoadBound(const char* folder, jnaModes* m, jnError* error)
     m->criticalCount = good ? (int)array.shape[0] : 0;
     jnaCloseArray(&array);
     ListBound(m, entries);
-    JN_PASS(jnaLoadTable(folder, entries, 2, (jnaTableSource){"critical.npy", "jounce modes"}, error));
+    JN_PASS(jnaLoadTable(folder, entries, 2, (jnaTableSource){CRITICAL, "jounce modes"}, error));
     for (size_t i = 0; i < 3 * (size_t)m->criticalCount; ++i) {
         bool first = i % 3 == 0 || m->critical[i / 3 * 3 + 1] >= 0;
         good =
