@@ -38,6 +38,10 @@ int jnbBenchContact(const char* file, const char* keep, double seconds);
 /// `poses`: how many random ones are solved. The others as above.
 int jnbBenchFlesh(const char* file, const char* keep, int poses, double seconds);
 
+/// Presses of solid bodies on the flesh. `file`: a character; NULL for the figure. `keep`: a folder for the arrays; NULL
+/// for none.
+int jnbBenchTouch(const char* file, const char* keep, int presses);
+
 /// The integrators of the flesh beside many small steps, on the figure. Takes minutes.
 int jnbBenchSteps(void);
 
