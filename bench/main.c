@@ -79,7 +79,7 @@ int main(int argc, char** argv)
     case BASELINES:
         return BenchForm(from, what == BASELINES, splits);
     case TOUCH:
-        return jnbBenchTouch(from, keep, (int)poses);
+        return jnbBenchTouch(from, (int)poses, seconds);
     case STEPS:
         return jnbBenchSteps();
     case CONTACT:
