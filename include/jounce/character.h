@@ -207,7 +207,7 @@ JN_API void jnCharacter_AddImpulseSphere(
 /// step, may be moved between two, and must stay until others are set; NULL or a count of 0: nothing, which costs
 /// nothing. Colliders with a number that is not finite, a size below 0 or a joint that is none are left out. Nothing
 /// happens with an asset that was exported without touch (docs/guides/touching.md). Snapshots keep the motion, not the
-/// colliders: set the same ones to go on from one. jnCharacter_Skin and jnCharacter_Target show no dents.
+/// colliders: set the same ones to continue from one. jnCharacter_Skin and jnCharacter_Target show no dents.
 JN_API void jnCharacter_SetColliders(jnCharacter* character, const jnCollider* colliders, int count);
 /// Where they pressed in the last step, one contact a collider, the first JN_MAX_CONTACTS that press. Returns how many
 /// there are. contacts: [capacity]; NULL: they are only counted.
