@@ -38,6 +38,10 @@ int jnbBenchContact(const char* file, const char* keep, double seconds);
 /// `poses`: how many random ones are solved. The others as above.
 int jnbBenchFlesh(const char* file, const char* keep, int poses, double seconds);
 
+/// Colliders at run time: what they cost, and random presses against the simulation. `file`: a character; NULL for the
+/// figure. Takes a minute and a second a press.
+int jnbBenchTouch(const char* file, int presses, double seconds);
+
 /// The integrators of the flesh beside many small steps, on the figure. Takes minutes.
 int jnbBenchSteps(void);
 

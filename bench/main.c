@@ -38,7 +38,7 @@ static const jncUsage usage = {
     .about = "Measures speed on this machine, each figure beside its limit in the same run: the smallest of several.\n",
     .example = "  jounce-bench springs\n  jounce-bench crowd --asset hero/character.jounce\n",
 };
-enum { SPRINGS, CHARACTER, CROWD, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS, ABLATION, BOUND, BASELINES, RATES };
+enum { SPRINGS, CHARACTER, CROWD, MODES, FIT, VOLUME, CONTACT, FLESH, NETWORK, STEPS, ABLATION, BOUND, BASELINES, RATES, TOUCH };
 
 int main(int argc, char** argv)
 {
@@ -49,7 +49,7 @@ int main(int argc, char** argv)
     bool posesGiven = false, meshes = false, splits = false;
     // clang-format off
     const jncOption options[] = {
-        {JNC_CHOICE("WHAT", what, "springs|character|crowd|modes|fit|volume|contact|flesh|network|steps|ablation|bound|baselines|rates", "what to measure (default springs)")},
+        {JNC_CHOICE("WHAT", what, "springs|character|crowd|modes|fit|volume|contact|flesh|network|steps|ablation|bound|baselines|rates|touch", "what to measure (default springs)")},
         {JNC_NUMBER("--seconds", seconds, "S", 0.1, 60.0, "springs, character, crowd, network: time for each figure (default 2)")},
         {JNC_TEXT("--asset", asset, "FILE", "crowd: a character file (made-up bodies of 31 and 163 joints); bound, rates: the character file")},
         {JNC_INTEGER("--states", states, "N", 1, 1000000000, "bound: random states (100000)")},
@@ -78,6 +78,8 @@ int main(int argc, char** argv)
     case ABLATION:
     case BASELINES:
         return BenchForm(from, what == BASELINES, splits);
+    case TOUCH:
+        return jnbBenchTouch(from, (int)poses, seconds);
     case STEPS:
         return jnbBenchSteps();
     case CONTACT:

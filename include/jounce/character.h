@@ -83,6 +83,38 @@ typedef struct jnCharacterOutput {
     bool welded;           // the asset's vertices instead of the file's
 } jnCharacterOutput;
 
+/// What a collider is.
+typedef enum jnColliderShape {
+    jn_colliderSphere,
+    jn_colliderCapsule, // along its y axis
+    jn_colliderPlane,   // solid below y = 0
+    jn_colliderBox,
+    jn_colliderShapeCount,
+} jnColliderShape;
+
+/// A solid body that flesh is pressed against. It has no friction.
+typedef struct jnCollider {
+    jnColliderShape shape;
+    int32_t joint;     // that carries it; -1: none, it is in the world
+    float position[3]; // of its middle, metres: in the world, or in the joint's own frame
+    float rotation[4]; // the same, a quaternion x, y, z, w of any length; all 0: none
+    float radius;      // metres, of sphere and capsule; of a box, how far its edges are rounded outwards
+    float half[3];     // metres, half the sides of a box; of a capsule half[1] is half of its axis
+} jnCollider;
+
+enum { JN_MAX_CONTACTS = 32 };
+
+/// Where a collider presses the flesh.
+typedef struct jnContact {
+    int32_t collider; // number in the list that was set
+    int32_t vertex;   // of the asset, of those that can be pressed the one that gives way most
+    float point[3];   // where it is pressed, world
+    float normal[3];  // out of the collider, unit
+    float depth;      // metres that the skin gives way there
+    float beyond;     // metres that the collider goes deeper than the flesh can: there is a bone
+    float force[3];   // on the flesh, newtons
+} jnContact;
+
 /// The asset's curve, timing and start; full detail and all weights.
 JN_API jnCharacterDef jnDefaultCharacterDef(const jnAsset* asset);
 
@@ -170,6 +202,16 @@ JN_API uint64_t jnCharacter_ResetCount(const jnCharacter* character);
 JN_API void jnCharacter_AddImpulse(jnCharacter* character, int vertex, const float velocity[3]);
 JN_API void jnCharacter_AddImpulseSphere(
     jnCharacter* character, const float center[3], float radius, const float velocity[3]);
+
+/// What the flesh is pressed against in every step from the next one on. The array is the caller's: it is read in every
+/// step, may be moved between two, and must stay until others are set; NULL or a count of 0: nothing, which costs
+/// nothing. Colliders with a number that is not finite, a size below 0 or a joint that is none are left out. Nothing
+/// happens with an asset that was exported without touch (docs/guides/touching.md). Snapshots keep the motion, not the
+/// colliders: set the same ones to continue from one. jnCharacter_Skin and jnCharacter_Target show no dents.
+JN_API void jnCharacter_SetColliders(jnCharacter* character, const jnCollider* colliders, int count);
+/// Where they pressed in the last step, one contact a collider, the first JN_MAX_CONTACTS that press. Returns how many
+/// there are. contacts: [capacity]; NULL: they are only counted.
+JN_API int jnCharacter_Contacts(const jnCharacter* character, jnContact* contacts, int capacity);
 
 /// Tunes the modes that live at a joint (-1: all) in an artist's units: frequency times hertzScale, damping ratio times
 /// ratioScale, how strongly they are driven times gainScale; all over what the asset says. Returns how many modes that

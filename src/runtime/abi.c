@@ -43,6 +43,8 @@ const jnTypeSize* jnAbi(void)
         ENTRY(jnBoneMatch),
         ENTRY(jnEngineSpace),
         ENTRY(jnImportedVertices),
+        ENTRY(jnCollider),
+        ENTRY(jnContact),
         {NULL, 0},
     };
     return sizes;

@@ -119,6 +119,12 @@ static jnResult TakeMix(jnAssetBlock* block, uint32_t id, uint64_t size, jnError
     return jnReadMix(block, size, error);
 }
 
+static jnResult TakeTouch(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
+{
+    (void)id;
+    return jnReadTouch(block, size, error);
+}
+
 static jnResult TakeNetwork(jnAssetBlock* block, uint32_t id, uint64_t size, jnError* error)
 {
     (void)id, (void)error;
@@ -164,6 +170,7 @@ static const Rule rules[] = {
     {JN_SECTION_NETWORK, false, BLOCK(network), count_any, 1, TakeNetwork},
     {JN_SECTION_TARGETS, false, BLOCK(targetsHeader), count_any, 1, TakeTargets},
     {JN_SECTION_HITS, false, BLOCK(hitsHeader), count_any, 1, TakeHits},
+    {JN_SECTION_TOUCH, false, BLOCK(touchHeader), count_any, 1, TakeTouch},
     {JN_SECTION_WEIGHT_SCALES, false, VIEW(weightScales), count_weights, sizeof(float), NULL},
     {JN_SECTION_WEIGHT_MIX, false, BLOCK(mixHeader), count_any, 1, TakeMix},
 };

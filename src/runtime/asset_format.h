@@ -39,6 +39,7 @@ enum { JN_MAX_ASSET_JOINTS = 4096, JN_MAX_ASSET_ELEMENTS = 1 << 26 };
 #define JN_SECTION_WEIGHT_MIX JN_SECTION_ID('W', 'M', 'I', 'X')
 #define JN_SECTION_TARGETS JN_SECTION_ID('T', 'A', 'R', 'G')
 #define JN_SECTION_HITS JN_SECTION_ID('H', 'I', 'T', 'S')
+#define JN_SECTION_TOUCH JN_SECTION_ID('T', 'U', 'C', 'H')
 
 typedef struct jnAssetHeader {
     char magic[8];
@@ -233,6 +234,55 @@ typedef struct jnHits {
     const jnHitVertex* vertices; // [vertexCount]
 } jnHits;
 
+// The beginning of section TUCH: how the skin gives way where it is pressed. The arrays of jnTouchTable follow in the
+// same way.
+typedef struct jnAssetTouchHeader {
+    int32_t probeCount, groupCount, columnCount;
+    uint32_t linkCount, entryCount;
+    float stiffening;      // pressed to the bone the force is 1 plus this times what is linear
+    uint32_t reserved[10]; // 0
+} jnAssetTouchHeader;
+
+enum { JN_TOUCH_ARRAYS = 6, JN_MAX_PROBES = 8192, JN_GROUP_JOINTS = 4, JN_GROUP_PROBES = 16 };
+void jnPlaceTouch(const jnAssetTouchHeader* header, uint64_t places[JN_TOUCH_ARRAYS + 1]);
+
+// A vertex that can be pressed, with what a push of one newton on the skin around it does.
+typedef struct jnTouchProbe {
+    float normal[3];  // out of the skin, at rest, unit
+    float compliance; // metres that it gives way for one newton, without what the modes move
+    float depth;      // metres that it may give way: the bone is behind
+    float rowUnit;    // metres of a step of its rows
+    float entryUnit;  // metres of a step of its entries
+    int32_t vertex;
+    uint32_t links, entries; // the first of each; those of the next probe follow
+} jnTouchProbe;
+
+// What a push does to another probe: a share of the root of the product of both compliances, in steps of 1 / 32767.
+typedef struct jnTouchLink {
+    uint16_t probe;
+    int16_t share;
+} jnTouchLink;
+
+// Probes that are close together, in a sphere that joints carry.
+typedef struct jnTouchGroup {
+    float center[3], radius; // at rest
+    uint16_t joints[JN_GROUP_JOINTS];
+    int32_t first, count; // probes
+} jnTouchGroup;
+
+// Pushes beside the modes: what these move is not in it.
+typedef struct jnTouchTable {
+    int probeCount, groupCount, columnCount; // probeCount 0: there is no touch
+    uint32_t linkCount, entryCount;
+    float stiffening;
+    const jnTouchProbe* probes; // [probeCount + 1], sorted by groups; of the last only where links and entries end
+    const jnTouchGroup* groups; // [groupCount]
+    const jnTouchLink* links;   // [linkCount]
+    const int32_t* entryBlocks; // [entryCount], blocks of 16 vertices, rising within a probe
+    const int16_t* rows;        // [probeCount][3][columnCount], of the morph weights' displacements at the probe
+    const int8_t* entries;      // [entryCount][3][16], displacement at rest
+} jnTouchTable;
+
 static inline int jnPatchCount(int blockCount)
 {
     return (blockCount + JN_PATCH_BLOCKS - 1) / JN_PATCH_BLOCKS;
@@ -291,6 +341,9 @@ _Static_assert(sizeof(jnAssetMorphsHeader) == 64 && sizeof(jnAssetPatch) == 12, 
 _Static_assert(sizeof(jnAssetBoundHeader) == 64, "no padding in the file");
 _Static_assert(
     sizeof(jnAssetHitsHeader) == 64 && sizeof(jnHitPoint) == 40 && sizeof(jnHitVertex) == 10, "no padding in the file");
+_Static_assert(sizeof(jnAssetTouchHeader) == 64 && sizeof(jnTouchProbe) == 40 && sizeof(jnTouchLink) == 4 &&
+                   sizeof(jnTouchGroup) == 32,
+    "no padding in the file");
 _Static_assert(sizeof(jnAssetTargetsHeader) == 64 && sizeof(jnAssetTarget) == 80, "no padding in the file");
 _Static_assert(sizeof(jnAssetHeader) == 64 && sizeof(jnAssetEntry) == 32, "no padding in the file");
 _Static_assert(sizeof(jnAssetInfo) == 128 && sizeof(jnAssetClipEntry) == 96, "no padding in the file");
@@ -311,9 +364,11 @@ typedef struct jnAssetBlock {
     const jnAssetBoundHeader* boundHeader;
     const jnAssetHitsHeader* hitsHeader;
     const jnAssetMixHeader* mixHeader;
+    const jnAssetTouchHeader* touchHeader;
     jnBound bound;
     jnTargets targets; // of the source
     jnHits hits;
+    jnTouchTable touch;
     jnAssetModes modes;   // what view.modes points at
     jnAssetMorphs morphs; // what view.morphs points at
     const void* network;  // section NETW; see network.h
@@ -355,6 +410,8 @@ jnResult jnReadMorphs(jnAssetBlock* block, uint64_t size, jnError* error);
 jnResult jnReadTargets(jnAssetBlock* block, uint64_t size, jnError* error);
 // asset_hits.c: the same for section HITS at block->hitsHeader. The modes are read.
 jnResult jnReadHits(jnAssetBlock* block, uint64_t size, jnError* error);
+// asset_touch.c: the same for section TUCH at block->touchHeader. Modes and morphs are read.
+jnResult jnReadTouch(jnAssetBlock* block, uint64_t size, jnError* error);
 // What weights, [targetCount] of which 0 is the rest, add to blocks [first, end) of a field whose first block is
 // `start`.
 void jnAddTargets(const jnAsset* asset, const float* weights, int first, int end, float* field, int start);

@@ -135,7 +135,8 @@ size_t jnCharacter_ByteCount(const jnCharacterDef* def)
     size_t own = LayOut(&none, def, false);
     jnSpringsDef springs = SpringsDef(def);
     jnMorphsDef morphs = MorphsDef(def, &none.network);
-    return own + (SpringCount(def) > 0 ? jnSprings_ByteCount(&springs) : jnMorphs_ByteCount(&morphs));
+    own += jnAlignUp(SpringCount(def) > 0 ? jnSprings_ByteCount(&springs) : jnMorphs_ByteCount(&morphs));
+    return own + jnPlaceTouchState(&none, def->asset, NULL);
 }
 
 static jnResult CheckDef(const jnCharacterDef* def, jnError* error)
@@ -189,7 +190,8 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
         return jnFail(error, jn_outOfMemory, "no memory for the character '%s' (%zu bytes)", def->asset->name, size);
     }
     memset(c, 0, size);
-    size_t at = LayOut(c, def, true);
+    size_t at = LayOut(c, def, true), touch = jnPlaceTouchState(c, def->asset, NULL);
+    (void)jnPlaceTouchState(c, def->asset, (char*)c + size - touch); // behind all that every step reads
     c->asset = def->asset;
     c->kernels = jnFindRigKernels(def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel);
     c->targetKernels = jnFindTargetKernels(def->kernel == jn_kernelAuto ? jnBestKernel() : def->kernel);
@@ -204,7 +206,7 @@ jnResult jnCreateCharacter(const jnCharacterDef* def, jnCharacter** out, jnError
     if (c->springCount > 0) {
         jnSpringsDef springs = SpringsDef(def);
         springs.memory = (char*)c + at;
-        springs.memorySize = size - at;
+        springs.memorySize = size - touch - at;
         springs.allocator = def->allocator; // for loops
         result = jnCreateSprings(&springs, &c->springs, error);
     } else {
@@ -314,6 +316,9 @@ int jnCharacter_TuneModes(jnCharacter* c, int joint, float hertzScale, float rat
     if (JN_BROKEN(c != NULL) || c->morphs == NULL || !good) {
         return 0;
     }
+    if (c->touch != NULL) {
+        c->touch->time = 0.0; // the modes respond otherwise
+    }
     return jnMorphs_Tune(c->morphs, joint, jnClamp(hertzScale, JN_LARGEST_SCALE, 1.0f),
         jnClamp(ratioScale, JN_LARGEST_SCALE, 1.0f), jnClamp(gainScale, JN_LARGEST_SCALE, 1.0f));
 }
@@ -421,6 +426,9 @@ jnResult jnCharacter_Restore(jnCharacter* c, const void* snapshot, size_t size, 
 {
     SnapshotHead head;
     JN_NEED(error, c != NULL && snapshot != NULL);
+    if (c->touch != NULL) { // found anew by the next step
+        c->touch->pressedCount = c->touch->contactCount = 0;
+    }
     if (c->morphs != NULL) {
         return jnMorphs_Restore(c->morphs, snapshot, size, error);
     }

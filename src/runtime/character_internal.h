@@ -9,6 +9,7 @@
 #include "network.h"
 #include "rig.h"
 #include "springs_internal.h"
+#include "touch.h"
 
 enum { JN_TAIL_HISTORY = 3 };
 
@@ -40,6 +41,7 @@ struct jnCharacter {
     bool stretches; // the pose at hand has joints that are not rigid
     bool masked;
     bool weightsOnly;
+    bool isTouched; // there are colliders, or were in the last step
     uint64_t badPoseCount;
     double seconds;   // of all steps
     int springCount;  // that of the asset, or its drivers at coarse detail
@@ -77,6 +79,8 @@ struct jnCharacter {
     jnNetwork network;
     const jnNetworkKernels* networkKernels;
     jnNetworkState networkState;
+
+    jnTouchState* touch; // NULL: the asset has none
 
     // What a step changes besides the springs.
     jnTailClock tail;
@@ -187,6 +191,21 @@ void jnShowMorphs(jnCharacter* character, double fraction, const jnCharacterOutp
 jnResult jnLoopMorphs(jnCharacter* character, const jnCharacterLoop* loop, int* unsolved, jnError* error);
 void jnStepMorphs(
     jnCharacter* const* characters, const jnCharacterInput* inputs, const jnCharacterOutput* outputs, int count);
+
+// touch.c
+// What the modes have felt of the time since the sample before.
+typedef enum jnTouchModes {
+    jn_touchStill,   // nothing: a pause
+    jn_touchPassed,  // an interval
+    jn_touchResting, // all of it: a restart
+} jnTouchModes;
+// Finds what the colliders press and lets the modes feel it. matrices: the skin's, where it is shown. weights: of the
+// morph targets there, NULL: none. points: the vertices of the surface there, NULL: to be found.
+void jnTouch(jnCharacter* character, const double* matrices, const float* weights, const float* points, jnTouchModes modes);
+// Puts what was pressed last into the positions at hand.
+void jnDent(jnCharacter* character);
+// Lays its memory out, zeroed where base is not NULL; returns its bytes, 0 where the asset has no touch.
+size_t jnPlaceTouchState(jnCharacter* character, const jnAsset* asset, char* base);
 
 // character_tail.c
 // Moves its history, metres.

@@ -125,6 +125,7 @@ void jnShowMorphs(jnCharacter* c, double fraction, const jnCharacterOutput* out)
         jnUseWeights(c, c->weights);
         jnUseTargets(c, c->targets);
         SkinAll(c, c->positions);
+        jnDent(c);
     }
     jnDeliver(c, out, true);
 }
@@ -151,6 +152,22 @@ static void TakePose(jnCharacter* c, const jnCharacterInput* in)
     }
 }
 
+// What colliders do at the end of the interval.
+static void Touch(jnCharacter* c)
+{
+    if (!c->isTouched) {
+        return;
+    }
+    double stack[12 * JN_STACK_JOINTS], *matrices = c->matrices != NULL ? c->matrices : stack;
+    const jnMorphStep* step = &c->morphs->step;
+    jnTouchModes modes = step->restarted ? jn_touchResting
+                         : step->paused || !c->morphs->clock.advanced ? jn_touchStill
+                                                                      : jn_touchPassed;
+    TakeWeights(c, 1.0, c->weights, NULL);
+    jnMorphs_Matrices(c->morphs, 1.0, matrices, NULL);
+    jnTouch(c, matrices, c->asset->morphs != NULL ? c->weights : NULL, NULL, modes);
+}
+
 // At most TOGETHER of them.
 static void StepSome(
     jnCharacter* const* list, const jnCharacterInput* inputs, const jnCharacterOutput* outputs, int count)
@@ -173,6 +190,9 @@ static void StepSome(
     }
     jnMorphs_TakeComponents(morphs, components, count);
     jnMorphs_Advance(morphs, count);
+    for (int n = 0; n < count; ++n) {
+        Touch(list[n]);
+    }
     for (int n = 0; outputs != NULL && n < count; ++n) {
         jnShowMorphs(list[n], 1.0, &outputs[n]);
     }

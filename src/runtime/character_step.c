@@ -106,6 +106,21 @@ static void FollowOrigin(jnCharacter* c)
     }
 }
 
+// What colliders do to a surface of springs, which do not feel it.
+static void TouchVertices(jnCharacter* c)
+{
+    double stack[12 * JN_STACK_JOINTS], *matrices = c->matrices != NULL ? c->matrices : stack;
+    if (!c->isTouched) {
+        return;
+    }
+    for (size_t i = 0; i < 12 * (size_t)c->asset->jointCount; ++i) {
+        double origin = i % 4 == 3 ? c->origin[i % 12 / 4] : 0.0;
+        matrices[i] = (double)c->palette[i / 12 * JN_PALETTE_SIZE + i % 12] + origin;
+    }
+    jnTouch(c, matrices, NULL, c->positions, jn_touchStill);
+    jnDent(c);
+}
+
 static void StepVertices(jnCharacter* c, const jnCharacterInput* input, const jnCharacterOutput* output)
 {
     jnSpringsOutput out = OwnOutput(c, output);
@@ -114,6 +129,7 @@ static void StepVertices(jnCharacter* c, const jnCharacterInput* input, const jn
     StepSprings(c, input, &out);
     jnStepTail(c, jnCleanTime(input->h), input->teleport);
     jnShowTail(c, 1.0, out.velocities != NULL);
+    TouchVertices(c);
     ShowComponents(c, output);
     jnDeliver(c, output, true);
 }
@@ -239,6 +255,7 @@ void jnCharacter_Evaluate(jnCharacter* c, float fraction, const jnCharacterOutpu
     jnSpringsOutput out = OwnOutput(c, output);
     jnSprings_Evaluate(c->springs, fraction, &out);
     jnShowTail(c, share, out.velocities != NULL);
+    jnDent(c);
     jnDeliver(c, output, true);
 }
 

@@ -239,6 +239,8 @@ static void CharactersThatAreNotThere(void** state)
     MISUSE("does nothing", jnCharacter_AddImpulse(NULL, 0, v));
     MISUSE("does nothing", jnCharacter_AddImpulseSphere(NULL, v, 1, v));
     GIVES(0, jnCharacter_TuneModes(NULL, -1, 1, 1, 1));
+    MISUSE("does nothing", jnCharacter_SetColliders(NULL, NULL, 0));
+    GIVES(0, jnCharacter_Contacts(NULL, NULL, 0));
     MISUSE("does nothing", jnCharacter_ScaleModeCaps(NULL, 1));
     MISUSE("does nothing", jnCharacter_SetMask(NULL, NULL));
     MISUSE("does nothing", jnCharacter_SetLevel(NULL, 1, 1, 0));
@@ -271,6 +273,8 @@ static void CharactersAreMisused(void** state)
         MISUSE("does nothing", jnCharacter_Target(c, NULL, NULL));
         MISUSE("does nothing", jnCharacter_SetForce(c, NULL));
         MISUSE("does nothing", jnCharacter_SetTeleportThreshold(c, 1, (jnTeleport)3));
+        MISUSE("does nothing", jnCharacter_SetColliders(c, NULL, 1));
+        MISUSE("does nothing", jnCharacter_SetColliders(c, NULL, -1));
         MISUSE("does nothing", jnCharacter_AddImpulse(c, 0, NULL));
         MISUSE("does nothing", jnCharacter_AddImpulse(c, -1, v));
         MISUSE("does nothing", jnCharacter_AddImpulse(c, assets[kind]->vertexCount, v));

@@ -19,6 +19,7 @@ SHELVES = [
             "docs/guides/simulating.md",
             "docs/guides/cluster.md",
             "docs/guides/engine.md",
+            "docs/guides/touching.md",
             "docs/guides/blender.md",
             "docs/guides/python.md",
             "docs/guides/web.md",

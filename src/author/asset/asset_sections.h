@@ -57,6 +57,10 @@ void jnaAddBound(const jnaAssetDef* def, jnaSections* sections); // what the mod
 /// Where an asset without the surface of this one can be hit, if it has modes.
 void jnaAddHits(const jnAsset* asset, jnaSections* sections);
 
+// asset_touch.c
+/// How the skin gives way where it is pressed. asset: of the other sections.
+jnResult jnaAddTouch(const jnaAssetDef* def, const jnAsset* asset, jnaSections* sections, jnError* error);
+
 // asset_patches.c
 /// Puts vertices that go to the places from `first` on into an order in which every patch of the surface is compact in
 /// space, and vertices of as many influences are together within it. list: [count]

@@ -338,9 +338,21 @@ jnResult jnaEncodeAsset(const jnaAssetDef* def, void** bytes, size_t* size, jnEr
     FillInfo(def, &s, info);
     JN_TRY(jnaJoinSections(&s, bytes, size, error));
     // What the reader would refuse is refused here, in its words.
-    JN_TRY(jnLoadAsset(&(jnAssetDef){.bytes = *bytes, .size = *size, .source = def->character->name}, &asset, error));
-    jnDestroyAsset(asset);
+    jnAssetDef loading = {.bytes = *bytes, .size = *size, .source = def->character->name};
+    JN_TRY(jnLoadAsset(&loading, &asset, error));
+    if (def->touch != NULL) { // it needs to know what the modes do by then
+        JN_TRY(jnaAddTouch(def, asset, &s, error));
+        jnDestroyAsset(asset);
+        asset = NULL;
+        free(*bytes);
+        *bytes = NULL;
+        JN_TRY(jnaJoinSections(&s, bytes, size, error));
+        loading.bytes = *bytes;
+        loading.size = *size;
+        JN_TRY(jnLoadAsset(&loading, &asset, error));
+    }
 done:
+    jnDestroyAsset(asset);
     jnaFreeSections(&s);
     if (result != jn_ok) {
         free(*bytes);

@@ -23,6 +23,7 @@ typedef struct jnaAssetDef {
     bool restVertices;      // no springs of single vertices; default false
     double rigidHertz;      // vertices whose spring is at least this fast stay on their targets; 0 (default): none
     const struct jnaNetwork* network; // learn/network.h, trained for the character's linear blend; NULL: none
+    const struct jnaTouch* touch; // modes/touch.h, of this character; NULL (default): it cannot be pressed
     double networkTolerance;          // metres that packing may move the surface by; default 1e-4
     double detailShare; // of the springs that are stepped at coarse detail, up to 0.5; 0 (default): no such detail
     double hardAngle;   // degrees: normals of the file closer than this at one vertex are one normal; default 1

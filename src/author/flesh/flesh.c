@@ -291,6 +291,7 @@ void jnaDestroyFleshSolver(jnaFleshSolver* s)
     jnaDestroyPosedBones(s->bones);
     jnaDestroyContacts(&s->contacts);
     jnaDestroyContacts(&s->found);
+    jnaDestroyTouching(s->touching);
     jnaDestroyNewton(s->newton);
     jnaDestroyFreshFactor(s->fresh);
     jnaDestroyPreconditioner(&s->moving);
@@ -315,8 +316,7 @@ void jnaUnpadNodes(const jnaFlesh* flesh, const double* padded, double* nodes)
     }
 }
 
-// A vertex' own blend of its joints' transforms, [12].
-static void BlendVertex(const jnaCharacter* character, const double* transforms, int v, double blend[12])
+void jnaBlendVertex(const jnaCharacter* character, const double* transforms, int v, double blend[12])
 {
     const jnaInfluences* influences = &character->influences[v];
     double sum = 0;
@@ -346,7 +346,7 @@ void jnaFleshSolver_Surface(
     for (int i = 0; i < v->vertexCount; ++i) {
         jnaAffine skin, back;
         double point[3], *place = solver->skin + 3 * (size_t)i;
-        BlendVertex(character, transforms, i, skin.m);
+        jnaBlendVertex(character, transforms, i, skin.m);
         if (v->skinTetrahedra[i] >= 0 && jnaAffine_Invert(&skin, &back)) {
             jnaVolume_AtSkin(v, nodes, solver->nodeGradients, i, point);
             jnaAffine_Apply(&back, point, place);
@@ -361,7 +361,7 @@ void jnaFleshSolver_Surface(
     for (int i = 0; i < v->vertexCount; ++i) {
         jnaAffine skin;
         double rest[3], point[3];
-        BlendVertex(character, transforms, i, skin.m);
+        jnaBlendVertex(character, transforms, i, skin.m);
         for (size_t k = 0; k < 3; ++k) {
             rest[k] = (double)character->positions[3 * (size_t)i + k] + solver->skin[3 * (size_t)i + k];
         }

@@ -6,6 +6,7 @@
 
 #include "character/character.h"
 #include "flesh/bone_overlap.h"
+#include "flesh/colliders.h"
 #include "flesh/contact.h"
 #include "volume/volume.h"
 
@@ -69,6 +70,12 @@ typedef struct jnaFleshReport {
     } time;
     char reason[JNA_REASON_LENGTH]; // why it did not converge; empty if it did
 } jnaFleshReport;
+
+/// What the flesh is pressed against from now on, in poses and in motion; copied, but for paths, which must stay. count
+/// 0: nothing. Not with Newton's method.
+jnResult jnaFleshSolver_SetColliders(jnaFleshSolver* solver, const jnaCollider* colliders, int count, jnError* error);
+/// What each did in the last solve, [count]; NULL where there never were colliders.
+const jnaColliderTouch* jnaFleshSolver_Touches(const jnaFleshSolver* solver);
 
 /// Solves the pose of one frame of a clip, along the same path from rest whatever was solved before.
 /// nodes: [nodeCount][3], written also where it did not converge. Fails only out of memory or on a pose that is not

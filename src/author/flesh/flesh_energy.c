@@ -134,13 +134,16 @@ double jnaFlesh_Evaluate(
     if (problem->contacts != NULL) {
         energy += AddContacts(problem, x, gradient, absolute);
     }
+    if (problem->touching != NULL) {
+        energy += jnaAddTouching(problem, x, gradient, absolute);
+    }
     if (invertedCount != NULL) {
         *invertedCount = pass.invertedCount;
     }
     return energy;
 }
 
-void jnaSumContactStiffness(const jnaFleshProblem* problem, double* sums)
+void jnaSumContactStiffness(const jnaFleshProblem* problem, const double* x, double* sums)
 {
     const jnaFlesh* flesh = problem->flesh;
     memset(sums, 0, (size_t)flesh->nodeCount * sizeof(double));
@@ -151,5 +154,8 @@ void jnaSumContactStiffness(const jnaFleshProblem* problem, double* sums)
         for (int c = 0; c < 3; ++c) {
             sums[flesh->places[pair->corners[c]]] += stiffness * pair->weights[c];
         }
+    }
+    if (problem->touching != NULL) {
+        jnaSumTouchStiffness(problem, x, sums);
     }
 }

@@ -35,6 +35,33 @@ struct jnaFlesh {
     const jnaElementKernels* kernels;
 };
 
+// A vertex of the skin near a collider.
+typedef struct jnaTouchPair {
+    int32_t point, collider;
+    int32_t places[4]; // of the corners of its tetrahedron
+    double weights[4];
+    double shift[3];  // from their weighted mean
+    double stiffness; // N/m for a factor of 1
+    double aim;       // metres outside that it aims at
+} jnaTouchPair;
+
+// Colliders and the skin that may meet them; see colliders.c.
+typedef struct jnaTouching {
+    jnaArena arena; // of the next four
+    int pointCount; // vertices of the skin that can be pushed
+    int32_t* points;
+    double* stiffness; // [pointCount], N/m for a factor of 1
+    double* shifts;    // [pointCount][3], of the pose
+    int count;         // of colliders
+    jnaCollider* colliders;
+    jnaPosedCollider* posed;
+    jnaColliderTouch* touches;
+    double shrunk; // metres that all are smaller by, on the way to a pose
+    int pairCount, pairCapacity;
+    jnaTouchPair* pairs;
+} jnaTouching;
+void jnaDestroyTouching(jnaTouching* touching); // NULL is allowed
+
 // The function to minimise: elements, a pull of every node to a target (inertia and drag in one), springs of bones,
 // gravity, and contact with frozen pairs.
 typedef struct jnaFleshProblem {
@@ -50,8 +77,10 @@ typedef struct jnaFleshProblem {
     bool gravity;
     const jnaContacts* contacts; // NULL: none
     double contactFactor;
-    double contactMargin; // metres that every pair aims in front of its face
-    double slide;         // stiffness of a pair along its face, as a share of that across
+    double contactMargin;        // metres that every pair aims in front of its face
+    double slide;                // stiffness of a pair along its face, as a share of that across
+    const jnaTouching* touching; // colliders; NULL: none
+    double touchFactor;
     double tolerance;
     int leastIterations, mostIterations;
     int freshAfter;           // iterations of a run after which the factor is made anew; 0: however many
@@ -89,6 +118,7 @@ struct jnaFleshSolver {
     jnaContactFinder* finder;
     jnaPosedBones* bones; // with contact only
     jnaContacts contacts, found;
+    jnaTouching* touching;            // NULL: there never were colliders
     jnaArena arena;                   // of the arrays below
     double *x, *trial;                // [nodeCount][4]
     double *gradient, *trialGradient; // [nodeCount][4]
@@ -141,8 +171,8 @@ double jnaBoneStiffness(const jnaFleshProblem* problem, int place, const double*
 double jnaBonesBear(const jnaFlesh* flesh, const jnaPenetration* skinned);
 bool jnaIsWithoutRoom(const jnaFlesh* flesh, const jnaPenetration* skinned);
 
-// What contact adds to the diagonal of the Hessian. sums: [nodeCount], by place, written.
-void jnaSumContactStiffness(const jnaFleshProblem* problem, double* sums);
+// What contact and colliders add to the diagonal of the Hessian at x. sums: [nodeCount], by place, written.
+void jnaSumContactStiffness(const jnaFleshProblem* problem, const double* x, double* sums);
 
 // fresh_factor.c: a preconditioner of the flesh as it lies in solver->x, in the place of the problem's.
 jnResult jnaFreshenFactor(jnaFleshSolver* solver, jnaFleshProblem* problem, jnError* error);
@@ -190,6 +220,24 @@ typedef struct jnaContactEffort {
 jnResult jnaSolveWithContact(jnaFleshSolver* solver, jnaFleshProblem* problem, const jnaContactEffort* effort,
     jnaFleshReport* report, jnError* error);
 void jnaForgetContacts(jnaFleshSolver* solver);
+// flesh.c: a vertex' own blend of its joints' transforms, [12].
+void jnaBlendVertex(const jnaCharacter* character, const double* transforms, int vertex, double blend[12]);
+
+// colliders.c. Poses the colliders, the joints as solver->transforms has them, and what the skin is off its tetrahedra.
+void jnaPoseColliders(jnaFleshSolver* solver, int frame, double share);
+// Their energy and its gradient, added to; what they add to the diagonal; and the nodes that they hold: 1.
+double jnaAddTouching(const jnaFleshProblem* problem, const double* x, double* gradient, double* absolute);
+void jnaSumTouchStiffness(const jnaFleshProblem* problem, const double* x, double* sums);
+void jnaHoldTouched(const jnaFleshSolver* solver, double* holds);
+// The vertices that are near a collider at solver->x. again: those that were keep their aims.
+jnResult jnaLookAtColliders(jnaFleshSolver* solver, bool again, jnError* error);
+// As jnaSolveWithContact, with colliders where there are any.
+jnResult jnaSolveTouched(jnaFleshSolver* solver, jnaFleshProblem* problem, const jnaContactEffort* effort,
+    jnaFleshReport* report, jnError* error);
+// Brings posed colliders to flesh that is in equilibrium without them.
+jnResult jnaPressColliders(jnaFleshSolver* solver, const jnaFleshProblem* problem, const jnaContactEffort* effort,
+    jnaFleshReport* report, jnError* error);
+
 // Place order to node order and back.
 void jnaPadNodes(const jnaFlesh* flesh, const double* nodes, double* padded);
 void jnaUnpadNodes(const jnaFlesh* flesh, const double* padded, double* nodes);

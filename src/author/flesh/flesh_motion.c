@@ -118,6 +118,7 @@ static void PoseSubstep(jnaFleshSolver* solver, const jnaClip* clip, int frame, 
 {
     jnaPoseBetween(solver, clip, i < 0 ? frame - 1 : frame, (double)(i < 0 ? i + substeps : i) / substeps);
     jnaVolume_Skin(solver->flesh->def.volume, solver->transforms, skinned);
+    jnaPoseColliders(solver, i < 0 ? frame - 1 : frame, (double)(i < 0 ? i + substeps : i) / substeps);
 }
 
 // Forces in balance: of flesh and weight without what holds them. A node that is held stays where it is if v = s a / 2;
@@ -289,6 +290,9 @@ static void FindHolds(jnaFleshSolver* solver)
             solver->holds[places[pair->corners[c]]] = 1;
         }
     }
+    if (solver->touching != NULL) {
+        jnaHoldTouched(solver, solver->holds);
+    }
 }
 
 // The same for generalised alpha, with the gradient of elements and viscosity at solver->x. Nothing reads a of held
@@ -348,11 +352,12 @@ static jnResult Step(jnaFleshSolver* solver, double* state, jnaFleshReport* repo
         .freshAfter = FRESH_AFTER,
         .mostIterations = MOST_ITERATIONS,
     };
-    jnResult result = jnaSolveWithContact(solver, &problem, &EFFORT, report, error);
+    jnResult result = jnaSolveTouched(solver, &problem, &EFFORT, report, error);
     if (solver->scheme.lead > 0) {
         problem.pulls = NULL;
         problem.boneFactor = 0;
         problem.contacts = NULL;
+        problem.touching = NULL;
         jnaFlesh_Evaluate(&problem, solver->x, solver->gradient, NULL, NULL);
         FindHolds(solver);
         EndAlpha(solver, solver->gradient, state);

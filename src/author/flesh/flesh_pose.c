@@ -28,16 +28,11 @@ enum { MOST_ITERATIONS = 1500, PATH_ITERATIONS = 150, MOST_STEPS = 40 };
 static const jnaContactEffort ON_THE_WAY = {.rounds = 4, .enough = 1e-3, .stiffness = 80, .firm = true};
 static const jnaContactEffort AT_THE_END = {.rounds = 6, .enough = 1e-3, .stiffness = 80, .holds = 24, .firm = true};
 
-// One step of the path, from the pose before to `share` of the way.
-static jnResult StepPath(jnaFleshSolver* solver, const jnaClip* clip, int frame, double share, bool last,
-    jnaFleshReport* report, jnError* error)
+// What is solved at a place of the path.
+static jnaFleshProblem MakeProblem(const jnaFleshSolver* solver, const jnaFleshReport* report, bool last)
 {
     const jnaFlesh* flesh = solver->flesh;
-    memcpy(solver->oldTransforms, solver->transforms, 12 * (size_t)flesh->def.character->jointCount * sizeof(double));
-    jnaPoseOnPath(solver, clip, frame, share);
-    jnaCarryNodes(solver);
-    jnaPlaceBones(solver);
-    jnaFleshProblem problem = {
+    return (jnaFleshProblem){
         .flesh = flesh,
         .preconditioner = jnaFactorOf(solver, &flesh->still),
         .boneFactor = flesh->hasSprings ? 1 : 0,
@@ -48,6 +43,18 @@ static jnResult StepPath(jnaFleshSolver* solver, const jnaClip* clip, int frame,
         .tolerance = last ? flesh->def.poseTolerance : PATH_TOLERANCE,
         .mostIterations = last ? MOST_ITERATIONS : PATH_ITERATIONS,
     };
+}
+
+// One step of the path, from the pose before to `share` of the way.
+static jnResult StepPath(jnaFleshSolver* solver, const jnaClip* clip, int frame, double share, bool last,
+    jnaFleshReport* report, jnError* error)
+{
+    const jnaFlesh* flesh = solver->flesh;
+    memcpy(solver->oldTransforms, solver->transforms, 12 * (size_t)flesh->def.character->jointCount * sizeof(double));
+    jnaPoseOnPath(solver, clip, frame, share);
+    jnaCarryNodes(solver);
+    jnaPlaceBones(solver);
+    jnaFleshProblem problem = MakeProblem(solver, report, last);
     return jnaSolveWithContact(solver, &problem, last ? &AT_THE_END : &ON_THE_WAY, report, error);
 }
 
@@ -60,9 +67,15 @@ static jnResult FollowPath(
     jnaBallTransforms(flesh->def.character, solver->transforms);
     jnaForgetContacts(solver);
     report->pathSteps = steps;
+    bool touched = solver->touching != NULL && solver->touching->count > 0;
     jnResult result = jn_ok;
     for (int i = 1; result == jn_ok && i <= steps; ++i) {
-        result = StepPath(solver, clip, frame, (double)i / steps, i == steps, report, error);
+        result = StepPath(solver, clip, frame, (double)i / steps, i == steps && !touched, report, error);
+    }
+    if (result == jn_ok && touched) {
+        jnaPoseColliders(solver, frame, 0);
+        jnaFleshProblem problem = MakeProblem(solver, report, true);
+        result = jnaPressColliders(solver, &problem, &AT_THE_END, report, error);
     }
     return result;
 }

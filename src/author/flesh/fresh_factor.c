@@ -128,7 +128,7 @@ jnResult jnaFreshenFactor(jnaFleshSolver* solver, jnaFleshProblem* problem, jnEr
         FillLocal(flesh, t, solver->x,
             1 + problem->damping * (1 + jnaVolume_Material(flesh->def.volume, t)->extraDamping), f->locals[t]);
     }
-    jnaSumContactStiffness(problem, solver->contactStiffness);
+    jnaSumContactStiffness(problem, solver->x, solver->contactStiffness);
     for (int n = 0; n < flesh->nodeCount; ++n) {
         int32_t p = flesh->places[n];
         f->diagonal[n] = solver->contactStiffness[p];

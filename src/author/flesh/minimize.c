@@ -83,7 +83,7 @@ static void FindScales(jnaFleshSolver* solver, const jnaFleshProblem* problem)
 {
     const jnaFlesh* flesh = solver->flesh;
     const double *has = jnaFactoredContact(solver, problem), *sums = solver->contactStiffness;
-    jnaSumContactStiffness(problem, solver->contactStiffness);
+    jnaSumContactStiffness(problem, solver->x, solver->contactStiffness);
     for (int i = 0; i < flesh->freeCount; ++i) {
         double own = flesh->diagonal[i] * (1 + problem->damping) + problem->boneFactor * flesh->springs[i];
         own += (problem->pulls != NULL ? problem->pulls[i] : 0) + (has != NULL ? has[i] : 0);

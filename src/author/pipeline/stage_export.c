@@ -10,6 +10,7 @@
 #include "character/hand_springs.h"
 #include "learn/network.h"
 #include "modes/modes.h"
+#include "modes/touch.h"
 #include "pipeline/engine.h"
 #include "workspace/learned.h"
 #include "workspace/modes_store.h"
@@ -32,6 +33,7 @@ typedef struct Work {
     const jnaClip* clips;              // [manifest->clipCount]
     jnaRole* roles;                    // [manifest->clipCount]
     float *stiffness, *damping, *mask; // [vertexCount]
+    jnaTouch touch;                    // how the skin gives way; no probes: not asked for
     jnaModes modes;                    // where the springs are on modes; gets what was learned
     bool fallback;                     // springs were to be learned, and are not
     const jnaNetwork* network;         // NULL: none
@@ -42,6 +44,7 @@ static void DestroyWork(Work* work)
 {
     jnaReleaseArena(&work->arena);
     jnaDestroyModes(&work->modes);
+    jnaDestroyTouch(&work->touch);
 }
 
 static jnResult LoadWork(jnaWorkspace* w, jnaSpringLayer layer, Work* work, jnError* error)
@@ -230,6 +233,28 @@ static jnResult Dress(Work* work, jnaAssetDef* def, jnaDressed* dressed, jnError
     return jn_ok;
 }
 
+// How the skin gives way where it is pressed, of characters with modes of simulated flesh.
+static jnResult FindTouch(Work* work, jnaAssetDef* def, jnError* error)
+{
+    const jnaVolume* volume;
+    double spacing = work->manifest->springs.touch;
+    if (!(spacing > 0)) {
+        return jn_ok;
+    }
+    if (def->modes == NULL || jnaManifest_IsImported(work->manifest)) {
+        return jnFail(error, jn_badArgument,
+            "%s: springs.touch needs flesh that is simulated and springs on modes; set it to 0", work->workspace->path);
+    }
+    if (def->character->vertexCount != work->character->vertexCount) {
+        return jnFail(error, jn_badArgument, "%s: springs.touch does not work with clothes yet; set it to 0",
+            work->workspace->path);
+    }
+    JN_PASS(jnaWorkspace_Volume(work->workspace, &volume, error));
+    JN_PASS(jnaFindTouch(volume, work->character, spacing, NULL, &work->touch, error));
+    def->touch = &work->touch;
+    return jn_ok;
+}
+
 jnResult jnaWorkspace_EncodeAsset(
     jnaWorkspace* w, const jnaExportDef* settings, void** bytes, size_t* size, jnaExported* exported, jnError* error)
 {
@@ -256,6 +281,7 @@ jnResult jnaWorkspace_EncodeAsset(
     def.rate = w->manifest.rate;
     def.network = work.network;
     JN_TRY(settings->fleshOnly ? jn_ok : Dress(&work, &def, &dressed, error));
+    JN_TRY(settings->fleshOnly ? jn_ok : FindTouch(&work, &def, error));
     JN_TRY(jnaEncodeAsset(&def, bytes, size, error));
     *exported = (jnaExported){.vertexCount = def.character->vertexCount,
         .jointCount = work.character->jointCount,

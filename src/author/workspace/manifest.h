@@ -136,6 +136,7 @@ typedef struct jnaManifest {
         double hertz;         // 3
         double dampingRatio;  // 0.2
         jnaCap cap;           // twice the thickness of the flesh
+        double touch;         // metres between probes of skin that can be pressed; 0: none, the default
         double shake;         // seconds of each shake that springs on modes are fitted to; 0: to the clips; 2
         int jointCount;
         jnaManifestSpring* joints;

@@ -186,6 +186,7 @@ const jnaField jnaFields[] = {
     {"springs.damping_ratio", jna_fieldNumber, AT(springs.dampingRatio), 0, 0, 100, .sentence = "Their damping ratio."},
     {"springs.cap", jna_fieldCap, AT(springs.cap), 0, 0, 1e6, .stages = "offsets", .sentence = "How far modes may move the skin: a multiple of the flesh's thickness (`2`), metres (`0.05 m`), or `off`."},
     {"springs.shake", jna_fieldNumber, AT(springs.shake), 0, 0, 60, .stages = "fit", .sentence = "Seconds of each of six simulated shakes that springs on modes are fitted to; 0: they are fitted to the training clips."},
+    {"springs.touch", jna_fieldNumber, AT(springs.touch), OMITTED, 0, 1, .sentence = "Distance between the points where the skin can be pressed at run time, in metres: `0.04` for a person; 0, the default: it cannot be. Springs on modes only."},
     {"springs.joints", jna_fieldList, LIST(springs.joints, springs.jointCount, jnaManifestSpring, spring), .most = 4096},
     {"springs.joints[].joint", jna_fieldText, OF(jnaManifestSpring, joint), REQUIRED, 1, NAME, .sentence = "Joint whose springs differ."},
     {"springs.joints[].hertz", jna_fieldNumber, OF(jnaManifestSpring, hertz), REQUIRED, 0, 1000, .sentence = "Their frequency."},
