@@ -1,11 +1,13 @@
 #!/bin/sh
 # A release twice: the same bytes of every file, whatever the time zone, the mask and the folder. Its checksums hold, the list
 # of what it is made of names every library that the command is linked to, and the source archive has every file of the
-# commit and builds the same runtime in two folders. Exit 77, "skipped", outside a git repository or without dpkg.
+# commit and builds the same runtime in two folders. Exit 77, "skipped", outside a git repository, without dpkg, or where
+# JOUNCE_LONG is not set: it takes minutes.
 #
 #   release.sh SOURCE BUILD
 set -eu
 source=$1 build=$2
+[ -n "${JOUNCE_LONG:-}" ] || { echo "skipped: minutes long, JOUNCE_LONG=1 runs it"; exit 77; }
 git -C "$source" rev-parse -q --verify HEAD >/dev/null 2>&1 && command -v dpkg-deb >/dev/null && command -v cpack >/dev/null ||
     { echo "skipped: no git repository or no dpkg"; exit 77; }
 stage=$(mktemp -d "$build/release-XXXXXX")
