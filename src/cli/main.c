@@ -18,6 +18,7 @@ static const jncVerb verbs[] = {
     {"new", "create a workspace from a rigged character and its clips", jncNew, false},
     {"build", "bring a workspace up to date", jncBuild, true},
     {"tetrahedralize", "fill the character with tetrahedra", jncTetrahedralize, true},
+    {"tune", "set how soft the regions of the body are, and how far they may move", jncTune, false},
     {"anatomy", "measure how soft the flesh is and compare it with people", jncAnatomy, true},
     {"modes", "compute the vibration modes of the flesh", jncModes, true},
     {"simulate", "simulate the flesh in poses and clips", jncSimulate, true},

@@ -222,6 +222,7 @@ static void CharactersThatAreNotThere(void** state)
     MISUSE("does nothing", jnCharacter_AddImpulse(NULL, 0, v));
     MISUSE("does nothing", jnCharacter_AddImpulseSphere(NULL, v, 1, v));
     GIVES(0, jnCharacter_TuneModes(NULL, -1, 1, 1, 1));
+    GIVES(0, jnCharacter_TuneMode(NULL, 0, 1, 1, 1));
     MISUSE("does nothing", jnCharacter_ScaleModeCaps(NULL, 1));
     MISUSE("does nothing", jnCharacter_SetMask(NULL, NULL));
     MISUSE("does nothing", jnCharacter_SetLevel(NULL, 1, 1, 0));
@@ -466,6 +467,7 @@ static void SetAnything(jnCharacter* c, Random* random)
         break;
     case 8:
         jnCharacter_TuneModes(c, joint, n[0], n[1], n[2]);
+        jnCharacter_TuneMode(c, joint, n[2], n[0], n[1]);
         break;
     case 9:
         jnCharacter_ScaleModeCaps(c, n[0]);
