@@ -186,3 +186,4 @@ int jncInfoShells(const char* workspace, bool json);
 int jncBake(int argc, char** argv);
 int jncView(int argc, char** argv);
 int jncTune(int argc, char** argv);
+int jncStudioVerb(int argc, char** argv);

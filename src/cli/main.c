@@ -34,6 +34,7 @@ static const jncVerb verbs[] = {
     {"info", "print the contents and cost of a character file", jncInfo, false},
     {"bake", "write a clip as a vertex cache for other programs", jncBake, false},
     {"view", "show a character in motion in a browser", jncView, true},
+    {"studio", "change a character's motion by hand, in a browser", jncStudioVerb, true},
     {"picture", "draw a character, still or in motion", jncPicture, true},
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
