@@ -226,6 +226,26 @@ static json_t* DescribeMask(const Body* b)
     return values;
 }
 
+// The worst frame of every clip, as the last build found them.
+static json_t* DescribeWorst(const char* workspace)
+{
+    char path[JNA_PATH_LENGTH];
+    json_t *root = jnaJoinPath(workspace, "surface.json", path, NULL) == jn_ok ? jnaReadJson(path, 0, NULL) : NULL,
+           *list = json_array(), *clip;
+    size_t i;
+    json_array_foreach(json_object_get(root, "clips"), i, clip)
+    {
+        json_t* one = json_pack("{s:O, s:O, s:O, s:O}", "name", json_object_get(clip, "name"), "frame",
+            json_object_get(clip, "worst_frame"), "largest", json_object_get(clip, "largest_mm"), "place",
+            json_object_get(clip, "place"));
+        if (one != NULL) {
+            json_array_append_new(list, one);
+        }
+    }
+    json_decref(root);
+    return list;
+}
+
 static jnResult Describe(Body* b, char** text, jnError* error)
 {
     const jnaCharacter* character;
@@ -246,10 +266,10 @@ static jnResult Describe(Body* b, char** text, jnError* error)
         json_array_append_new(vertices, json_integer(b->regions[v]));
     }
     jnResult result = DescribeShares(b, &shares, error);
-    json_t* root = json_pack("{s:o, s:o, s:o?, s:f, s:b, s:o, s:o, s:b}", "regions", regions, "vertices", vertices,
+    json_t* root = json_pack("{s:o, s:o, s:o?, s:f, s:b, s:o, s:o, s:b, s:o}", "regions", regions, "vertices", vertices,
         "shares", shares, "drag", m->modes.ratio > 0 ? 0.0 : m->modes.drag, "by_ratio", m->modes.ratio > 0, "built",
         DescribeBuilt(b->workspace->path), "mask", DescribeMask(b), "paintable",
-        character->vertexCount == b->asset->vertexCount);
+        character->vertexCount == b->asset->vertexCount, "worst", DescribeWorst(b->workspace->path));
     *text = result == jn_ok && root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
     json_decref(root);
     return *text != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory");
