@@ -23,6 +23,10 @@ const PRESETS = [
 const TOON = { softness: '2.5', damping: '0.5' }, SOFT = ['belly', 'breast', 'buttock', 'thigh'];
 const OWN = 'jounce-studio-preset';
 
+const icon = (path: string) => `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${path}" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
+const UNDO = icon('M3 6.500h7a3.500 3.500 0 0 1 0 7H6M6 3 2.500 6.500 6 10'), REDO = icon('M13 6.500H6a3.500 3.500 0 0 0 0 7h4M10 3l3.500 3.500L10 10');
+const COPY = icon('M6 6h7.500v7.500H6zM10 6V2.500H2.500V10H6');
+
 const nameOf = (region: string) => region.charAt(0).toUpperCase() + region.slice(1).replace('_', ' ');
 const round = (value: number) => Number(value.toPrecision(3));
 const quote = (word: string) => (/^[A-Za-z0-9_./=-]+$/.test(word) ? word : `'${word.replace(/'/g, `'\\''`)}'`);
@@ -76,6 +80,7 @@ export class Studio {
       { value: 'auto', label: 'As its shape says' }, { value: 'lean', label: 'Athletic' }, { value: 'average', label: 'Average' }, { value: 'heavy', label: 'Heavy' },
     ], 'auto', (value) => this.gesture(() => { this.build = value; }));
     this.preset = select('preset', 'Preset', PRESETS, '', (value) => this.takePreset(value));
+    document.getElementById('hint')!.textContent = 'Drag the body to shake it. Click it to find its region. Drag beside it to look around.';
     this.fill();
     this.takeUp();
     viewer.preview = this.preview;
@@ -97,13 +102,14 @@ export class Studio {
 
   private makeButtons(): Record<string, HTMLButtonElement> {
     const copy = (what: string, text: () => string) => {
-      const made = button('⧉', `Copy the command that does the same: ${what}`, () => void this.copy(text()), 'icon small');
+      const made = button('', `Copy the command that does the same: ${what}`, () => void this.copy(text()), 'icon small');
+      made.innerHTML = COPY;
       made.setAttribute('aria-label', `Copy the command: ${what}`);
       return made;
     };
     const made = {
-      undo: button('Undo', 'Take the last change back (Ctrl Z)', () => void this.undo()),
-      redo: button('Redo', 'Do it again (Ctrl Shift Z)', () => void this.redo()),
+      undo: button('', 'Take the last change back (Ctrl Z)', () => void this.undo(), 'icon'),
+      redo: button('', 'Do it again (Ctrl Shift Z)', () => void this.redo(), 'icon'),
       save: button('Save', 'Write the manifest (Ctrl S)', () => void this.save(), 'strong'),
       rebuild: button('Rebuild', 'Save, and make the character anew: what is approximate becomes exact', () => void this.rebuild(), 'strong'),
       cancel: button('Cancel', 'Stop the rebuild; what is done is kept', () => void this.run(() => this.author.cancel())),
@@ -116,6 +122,10 @@ export class Studio {
       copyBuild: copy('jounce build', () => `jounce build ${quote(this.state.workspace)} --until modes`),
       copyExport: copy('jounce export', () => `jounce export ${quote(this.state.workspace)} -o ${quote(`${this.state.workspace.split('/').pop()!}.glb`)}`),
     };
+    made.undo.innerHTML = UNDO;
+    made.redo.innerHTML = REDO;
+    made.undo.setAttribute('aria-label', 'Undo');
+    made.redo.setAttribute('aria-label', 'Redo');
     Object.entries(made).forEach(([name, one]) => { one.id = `studio-${name}`; });
     return made;
   }
