@@ -1,9 +1,6 @@
-// What the studio's page has to know of a character's regions to show at once what a slider does.
-//
-// A mode k of the frequency w belongs to no region. The fraction s_kr of it that lies in region r is taken from how far
-// it moves the skin there. Flesh that is f_r times as stiff and d_r times as damped as it was built then moves as
-//     w^2' = w^2 sum_r s_kr f_r        damping' = drag + (damping - drag) sum_r s_kr f_r d_r
-// on the same shapes. A rebuild finds the shapes anew and is exact.
+// What the studio's page has to know of a character's regions to show at once what a slider does: their materials by
+// tone, and what each adds to the stiffness of the modes (modes/mode_regions.c). The page has the equations
+// (web/viewer/src/studio/preview.ts).
 #include "base/input.h"
 #include "base/npy.h"
 #include "base/path.h"
@@ -104,33 +101,64 @@ static json_t* DescribeRegion(const Body* b, jnaPhysique physique, jnaRegion reg
         damping);
 }
 
-// The fraction of every mode in every region, by the squares of what its skin moves.
-static jnResult DescribeShares(const Body* b, json_t** list, jnError* error)
+// Which mode of the workspace each of the file's is: they are in another order, their stiffness tells. false: some were
+// fitted, or the workspace's are not those of the file.
+static bool MatchModes(const jnaModes* modes, const jnAsset* a, int* numbers)
 {
+    for (int k = 0; k < a->modes->modeCount; ++k) {
+        const jnAssetMode* mode = &a->modes->modes[k];
+        numbers[k] = -1;
+        for (int i = 0; i < modes->modeCount && numbers[k] < 0; ++i) {
+            bool same = (float)modes->stiffness[i] == mode->stiffness && (float)modes->damping[i] == mode->damping;
+            numbers[k] = same ? i : -1;
+        }
+        if (numbers[k] < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The fractions of a mode's energy in all regions.
+static json_t* DescribeEnergies(const jnaModes* modes, int mode)
+{
+    json_t* row = json_array();
+    for (int r = 0; r < JNA_REGIONS; ++r) {
+        json_array_append_new(row, json_real(modes->regions[(size_t)mode * JNA_REGIONS + (size_t)r]));
+    }
+    return row;
+}
+
+// How much of an acceleration of all of the flesh along x, y, z drives a mode.
+static json_t* DescribeLoad(const jnaModes* modes, int mode)
+{
+    double sums[3] = {0};
+    const float* projection = modes->projections + 3 * (size_t)mode * (size_t)modes->vertexCount;
+    for (size_t i = 0; i < 3 * (size_t)modes->vertexCount; ++i) {
+        sums[i % 3] += (double)projection[i];
+    }
+    return json_pack("[f, f, f]", sums[0], sums[1], sums[2]);
+}
+
+// The modes of the file: their energies and loads; null where they are not known.
+static json_t* DescribeModes(const Body* b)
+{
+    const jnaModes* modes = NULL;
     const jnAsset* a = b->asset;
-    int modes = a->modes != NULL ? a->modes->modeCount : 0;
-    float* deltas = calloc((size_t)a->vertexCount * 3, sizeof(float));
-    if (deltas == NULL) {
-        return jnFail(error, jn_outOfMemory, "out of memory for the shapes of the modes");
-    }
-    *list = json_array();
-    for (int k = 0; k < modes; ++k) {
-        double sums[JNA_REGIONS] = {0}, all = 0;
-        jnAsset_MorphDeltas(a, a->componentCount + k, true, deltas);
-        for (int v = 0; v < a->vertexCount; ++v) {
-            const float* d = deltas + 3 * (size_t)v;
-            double square = (double)(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-            sums[b->regions[v]] += square;
-            all += square;
+    int count = a->modes != NULL ? a->modes->modeCount : 0;
+    int* numbers = calloc((size_t)count + 1, sizeof(*numbers));
+    json_t* root = json_null();
+    if (numbers != NULL && count > 0 && jnaWorkspace_Modes(b->workspace, &modes, NULL) == jn_ok &&
+        MatchModes(modes, a, numbers)) {
+        json_t *energies = json_array(), *loads = json_array();
+        for (int k = 0; k < count; ++k) {
+            json_array_append_new(energies, DescribeEnergies(modes, numbers[k]));
+            json_array_append_new(loads, DescribeLoad(modes, numbers[k]));
         }
-        json_t* row = json_array();
-        for (int r = 0; r < JNA_REGIONS; ++r) {
-            json_array_append_new(row, json_real(all > 0 ? sums[r] / all : 0));
-        }
-        json_array_append_new(*list, row);
+        root = json_pack("{s:o, s:o}", "energies", energies, "loads", loads);
     }
-    free(deltas);
-    return jn_ok;
+    free(numbers);
+    return root;
 }
 
 json_t* jncDescribeTuning(const jnaManifest* m)
@@ -252,7 +280,7 @@ static jnResult Describe(Body* b, char** text, jnError* error)
     const jnaVolume* volume;
     const jnaManifest* m = &b->workspace->manifest;
     jnaPhysique physique;
-    json_t *regions = json_array(), *vertices = json_array(), *shares = NULL;
+    json_t *regions = json_array(), *vertices = json_array();
     JN_PASS(jnaWorkspace_Character(b->workspace, &character, error));
     JN_PASS(jnaWorkspace_Volume(b->workspace, &volume, error));
     JN_PASS(jnaFindPhysique(volume, character, &b->anatomy, &m->materials.body, &physique, NULL, error));
@@ -265,12 +293,11 @@ static jnResult Describe(Body* b, char** text, jnError* error)
     for (int v = 0; v < b->asset->vertexCount; ++v) {
         json_array_append_new(vertices, json_integer(b->regions[v]));
     }
-    jnResult result = DescribeShares(b, &shares, error);
-    json_t* root = json_pack("{s:o, s:o, s:o?, s:f, s:b, s:o, s:o, s:b, s:o}", "regions", regions, "vertices", vertices,
-        "shares", shares, "drag", m->modes.ratio > 0 ? 0.0 : m->modes.drag, "by_ratio", m->modes.ratio > 0, "built",
-        DescribeBuilt(b->workspace->path), "mask", DescribeMask(b), "paintable",
+    json_t* root = json_pack("{s:o, s:o, s:o, s:f, s:b, s:o, s:o, s:b, s:o}", "regions", regions, "vertices", vertices,
+        "modes", DescribeModes(b), "drag", m->modes.ratio > 0 ? 0.0 : m->modes.drag, "by_ratio", m->modes.ratio > 0,
+        "built", DescribeBuilt(b->workspace->path), "mask", DescribeMask(b), "paintable",
         character->vertexCount == b->asset->vertexCount, "worst", DescribeWorst(b->workspace->path));
-    *text = result == jn_ok && root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
+    *text = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
     json_decref(root);
     return *text != NULL ? jn_ok : jnFail(error, jn_outOfMemory, "out of memory");
 }

@@ -14,7 +14,7 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'jounce-studio-'));
 const inFolder = (name) => path.join(folder, name);
 const jounce = (...words) => execFileSync(process.env.JOUNCE, words, { stdio: ['ignore', 'pipe', 'inherit'] }).toString();
 const manifest = (workspace) => fs.readFileSync(inFolder(`${workspace}/manifest.yaml`), 'utf8');
-const PATIENCE = { timeout: 180000 };
+const PATIENCE = { timeout: 90000 };
 
 let browser, server, page, problems, first;
 

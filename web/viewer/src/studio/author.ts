@@ -66,12 +66,19 @@ export interface Worst {
   place: string;
 }
 
+/** The modes as they were built; null where they were fitted, or are of another build. */
+export interface Modes {
+  /** The fraction of the energy of every mode in every region, by its number. */
+  energies: number[][];
+  /** How much of an acceleration along x, y, z drives each. */
+  loads: [number, number, number][];
+}
+
 export interface About {
   regions: Region[];
   /** The region of every vertex. */
   vertices: number[];
-  /** The part of every region, by its number, in every mode. */
-  shares: number[][];
+  modes: Modes | null;
   drag: number;
   by_ratio: boolean;
   /** What the character was built with, in the order of its items. */
