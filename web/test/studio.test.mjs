@@ -14,7 +14,7 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'jounce-studio-'));
 const inFolder = (name) => path.join(folder, name);
 const jounce = (...words) => execFileSync(process.env.JOUNCE, words, { stdio: ['ignore', 'pipe', 'inherit'] }).toString();
 const manifest = (workspace) => fs.readFileSync(inFolder(`${workspace}/manifest.yaml`), 'utf8');
-const PATIENCE = { timeout: 90000 };
+const PATIENCE = { timeout: 300000 };
 
 let browser, server, page, problems, first;
 
@@ -45,16 +45,20 @@ const status = (on = page) => on.locator('#studio-status').textContent();
 const says = (what, on = page) => on.waitForFunction((text) => document.getElementById('studio-status')?.textContent.includes(text), what, PATIENCE);
 const press = (name, on = page) => on.locator(`#studio-${name}`).click();
 
-/** How far the skin of a region moves against its pose when the body is shaken for some seconds: rms in metres. */
+/** How far the skin of a region moves against its pose when the body is shaken twice a second, metres: rms, and at most. */
 const shake = (on, region) => on.evaluate((name) => {
   const { viewer, studio } = window, { player, asset } = viewer, number = studio.about.regions.find((one) => one.name === name).number;
   const actor = player.actors[0], of = Array.from(asset.weld.keys()).filter((i) => studio.about.vertices[asset.weld[i]] === number);
   viewer.stop();
+  viewer.settings.hold = true;
   player.seek(0);
   let sum = 0, most = 0;
-  for (let n = 0; n < 180; ++n) {
+  for (let n = 0; n < 240; ++n) {
     player.root[1] = 0.04 * Math.sin(2 * Math.PI * 2 * n / 60);
     player.advance(1 / 60);
+    if (n < 120) {
+      continue;
+    }
     const { positions } = viewer.shown(actor, 'springs'), to = player.targetOf(actor).positions;
     for (const i of of) {
       const size = Math.hypot(positions[3 * i] - to[3 * i], positions[3 * i + 1] - to[3 * i + 1], positions[3 * i + 2] - to[3 * i + 2]);
@@ -63,13 +67,14 @@ const shake = (on, region) => on.evaluate((name) => {
     }
   }
   player.root[1] = 0;
+  viewer.settings.hold = false;
   viewer.run();
-  return { rms: Math.sqrt(sum / of.length / 180), most };
+  return { rms: Math.sqrt(sum / of.length / 120), most };
 }, region);
 
 before(async () => {
-  jounce('new', inFolder('hero'), '--figure');
-  const text = manifest('hero').replace('method: auto', 'method: lattice').replace('nodes: 0', 'nodes: 800');
+  jounce('new', inFolder('hero'), '--figure', '--clip', 'run');
+  const text = manifest('hero').replace('method: auto', 'method: lattice').replace('nodes: 0', 'nodes: 800').replace(/^(modes:\n(?:.*\n)*?  count:) 64/m, '$1 40');
   fs.writeFileSync(inFolder('hero/manifest.yaml'), `# our hero, a heavy walker\n${text}`);
   jounce('build', inFolder('hero'), '--until', 'modes');
   first = manifest('hero');
@@ -97,13 +102,13 @@ test('a character has regions with sliders, and the token leaves the address', a
 });
 
 test('a slider acts at once, on its region', async () => {
-  const [belly, thigh] = [await shake(page, 'belly'), await shake(page, 'thigh')];
+  const [belly, thigh, buttock] = [await shake(page, 'belly'), await shake(page, 'thigh'), await shake(page, 'buttock')];
   assert.ok(belly.rms > 1e-3, `the belly moves by ${belly.rms} m`);
   await page.locator('#card-belly summary').click();
   await slide('belly-softness', 1); // twice
-  const softer = await shake(page, 'belly'), other = await shake(page, 'thigh');
-  assert.ok(softer.rms > 1.15 * belly.rms, `${belly.rms} to ${softer.rms} m`);
-  assert.ok(Math.abs(other.rms / thigh.rms - 1) < 0.1, `${thigh.rms} to ${other.rms} m`);
+  const softer = await shake(page, 'belly'), other = await shake(page, 'buttock');
+  assert.ok(softer.rms > 1.7 * belly.rms && softer.rms < 2.8 * belly.rms, `${belly.rms} to ${softer.rms} m`);
+  assert.ok(Math.abs(other.rms / buttock.rms - 1) < 0.1, `buttock: ${buttock.rms} to ${other.rms} m`);
   assert.match(await status(), /^Not saved yet/);
   assert.equal(await page.locator('#card-belly .said').textContent(), 'softness 2');
   // As it was built, to compare.
@@ -111,12 +116,13 @@ test('a slider acts at once, on its region', async () => {
   assert.ok(Math.abs((await shake(page, 'belly')).rms / belly.rms - 1) < 1e-3);
   await page.locator('#show-built').uncheck();
   // A limit holds on the screen.
-  const limit = Math.max(Math.floor(1000 * 0.5 * thigh.most), 1);
-  await slide('thigh-limit', limit);
-  const held = await shake(page, 'thigh');
-  assert.ok(held.most < 1e-3 * limit && held.most > 0.5e-3 * limit, `${held.most} m of ${limit} mm`);
-  assert.deepEqual(await page.evaluate(() => window.studio.changes), { belly: { softness: '2' }, thigh: { limit: `${limit / 1000} m` } });
+  await slide('buttock-limit', 2);
+  const held = await shake(page, 'buttock');
+  assert.ok(buttock.most > 4e-3 && held.most < 2e-3 && held.most > 1.4e-3, `${buttock.most} to ${held.most} m of 2 mm`);
+  assert.deepEqual(await page.evaluate(() => window.studio.changes), { belly: { softness: '2' }, buttock: { limit: '0.002 m' } });
+  await page.locator('#buttock-limit').dispatchEvent('dblclick');
   await slide('thigh-limit', 20);
+  assert.ok(thigh.rms > 0);
   await keep('sliders');
 });
 
@@ -162,11 +168,11 @@ test('Rebuild shows its progress, can be cancelled, and makes the motion exact',
   await page.waitForFunction(() => !window.studio.state.job.runs, null, PATIENCE);
   assert.match(await status(), /^Saved\. What you see is close/);
   await page.evaluate(() => { window.marked = true; });
-  const shown = { belly: await shake(page, 'belly'), thigh: await shake(page, 'thigh') };
+  const shown = { belly: await shake(page, 'belly'), buttock: await shake(page, 'buttock') };
   await press('rebuild');
   await page.waitForFunction(() => !window.marked && window.viewer?.report().clock > 0.05 && window.studio, null, PATIENCE);
   assert.equal(await status(), 'Saved and built.');
-  for (const region of ['belly', 'thigh']) {
+  for (const region of ['belly', 'buttock']) {
     const exact = await shake(page, region), apart = shown[region].rms / exact.rms - 1;
     console.log(`# ${region}: shown ${(1e3 * shown[region].rms).toFixed(2)} mm rms, rebuilt ${(1e3 * exact.rms).toFixed(2)} mm, ${(100 * apart).toFixed(0)} %`);
     assert.ok(Math.abs(apart) < 0.2, `${region}: ${shown[region].rms} m shown, ${exact.rms} m rebuilt`);

@@ -116,9 +116,9 @@ static jnResult TidyUp(const char* workspace, jnError* error)
     return result;
 }
 
-// Opens the file of a lock and holds it. held: what is said of who has it.
-static jnResult Hold(const char* folder, const char* name, const char* who, bool alone, const char* held,
-    jnaWorkspaceLock* lock, jnError* error)
+// Opens the file of a lock and holds it.
+static jnResult Hold(
+    const char* folder, const char* name, const char* who, bool alone, jnaWorkspaceLock* lock, jnError* error)
 {
     char path[JNA_PATH_LENGTH], holder[HOLDER_LENGTH];
     jnResult result = jn_ok;
@@ -138,7 +138,10 @@ static jnResult Hold(const char* folder, const char* name, const char* who, bool
     }
     if (!SetLock(descriptor, alone ? F_WRLCK : F_RDLCK, false)) {
         ReadHolder(descriptor, holder);
-        result = jnFail(error, jn_ioFailed, "%s: %s %s, or stop it", folder, holder, held);
+        result =
+            name == STUDIO_NAME
+                ? jnFail(error, jn_ioFailed, "%s: %s has it open; use its page, or stop it", folder, holder)
+                : jnFail(error, jn_ioFailed, "%s: %s writes into it; wait for its end, or stop it", folder, holder);
         goto done;
     }
     WriteHolder(descriptor, who);
@@ -151,7 +154,7 @@ done:
 
 jnResult jnaLockWorkspace(const char* workspace, const char* who, bool alone, jnaWorkspaceLock* lock, jnError* error)
 {
-    JN_PASS(Hold(workspace, LOCK_NAME, who, alone, "writes into it; wait for its end", lock, error));
+    JN_PASS(Hold(workspace, LOCK_NAME, who, alone, lock, error));
     jnResult result = alone && lock->file > 0 ? TidyUp(workspace, error) : jn_ok;
     if (result != jn_ok) {
         jnaUnlockWorkspace(lock);
@@ -161,7 +164,7 @@ jnResult jnaLockWorkspace(const char* workspace, const char* who, bool alone, jn
 
 jnResult jnaLockStudio(const char* folder, jnaWorkspaceLock* lock, jnError* error)
 {
-    return Hold(folder, STUDIO_NAME, "jounce studio", true, "has it open; use its page", lock, error);
+    return Hold(folder, STUDIO_NAME, "jounce studio", true, lock, error);
 }
 
 void jnaWorkspaceLock_Share(jnaWorkspaceLock* lock)
