@@ -28,10 +28,11 @@ typedef struct jncStudio {
     jnaWorkspaceLock lock;
     jnaAssetFile file; // asset NULL: it is not built yet
     jncMotions motions;
-    char *view, *about; // view.json and studio.json
-    int revision;       // counts up with every character that was opened
-    bool stale;         // the manifest says other than what was built
-    bool builds;        // a build follows the job that runs
+    char *view, *about;            // view.json and studio.json
+    int revision;                  // counts up with every character that was opened
+    bool stale;                    // the manifest says other than what was built
+    char dropped[JNA_PATH_LENGTH]; // the file that the job "new" reads
+    bool builds;                   // a build follows the job that runs
     jncJob job;
     int versionCount, version; // saves that are kept, and how many of them hold
     jncVersion versions[JNC_VERSIONS];

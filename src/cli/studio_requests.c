@@ -317,6 +317,7 @@ static jnResult New(jncStudio* s, const char* name, const void* body, size_t siz
     const char* const words[] = {"new", workspace, "--from", path, NULL};
     JN_PASS(jncJob_Start(&s->job, words, error));
     snprintf(s->workspace, sizeof(s->workspace), "%s", workspace);
+    snprintf(s->dropped, sizeof(s->dropped), "%s", path);
     s->builds = true;
     return jn_ok;
 }
@@ -326,7 +327,8 @@ static void FollowJob(jncStudio* s, bool ended, jncJobState* state)
 {
     bool done = ended && !state->failed && !state->stopped;
     if (ended && !done && s->builds && strcmp(s->job.verb, "new") == 0) {
-        s->workspace[0] = '\0'; // another file may be dropped
+        s->workspace[0] = '\0'; // another file may be dropped, or the same, mended
+        (void)unlink(s->dropped);
     }
     if (done && strcmp(s->job.verb, "build") == 0) {
         s->stale = false;

@@ -307,6 +307,19 @@ test('a character is dropped on an empty studio, and moves', async () => {
   await drop.locator('#welcome h1').waitFor();
   await drop.waitForFunction(() => /Nothing is written elsewhere/.test(document.querySelector('#welcome .words').textContent));
   await keep('empty', drop);
+  // What is no character is told in words, and leaves nothing.
+  const { origin, searchParams } = new URL(other.address), headers = { Origin: origin, 'X-Jounce-Token': searchParams.get('token') };
+  for (const name of ['..%2Fx.glb', '%2Ftmp%2Fx.glb', 'a%20b.glb']) {
+    assert.equal((await fetch(`${origin}/studio/new/abcdefabcdefabcdef/${name}`, { method: 'POST', headers, body: 'x' })).status, 404, name);
+  }
+  const words = drop.locator('#welcome .words'), refused = async (name, body, sentence) => {
+    await drop.locator('#drop-file').setInputFiles({ name, mimeType: 'model/gltf-binary', buffer: Buffer.from(body) });
+    await drop.waitForFunction((text) => document.querySelector('#welcome .words').textContent.includes(text), sentence, PATIENCE);
+  };
+  await refused('Bad.glb', 'no model at all', 'Bad.glb');
+  await refused('note.txt', 'words', 'one .glb, .fbx or .dae file');
+  assert.deepEqual(fs.readdirSync(inFolder('empty')), ['studio.lock'], await words.textContent());
+  trouble.splice(0); // the browser tells of what was refused
   await drop.locator('#drop-file').setInputFiles(file);
   await drop.waitForFunction(() => /\d+ %/.test(document.querySelector('#welcome .words')?.textContent ?? ''), null, PATIENCE);
   await keep('making', drop);

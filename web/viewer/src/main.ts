@@ -36,7 +36,9 @@ async function load(path: string): Promise<Response> {
 async function openStudio(author: Author, make: (panel: HTMLElement | null) => Viewer): Promise<Viewer> {
   const [state, about, source] = await Promise.all([author.look(), author.about(), author.source()]);
   if (!about) {
-    return make(null);
+    const viewer = make(null);
+    document.getElementById('hint')!.textContent = 'This character has no flesh with regions: springs of single vertices are set in manifest.yaml.';
+    return viewer;
   }
   const place = element('div', {}), viewer = make(place), studio = new Studio(viewer, author, about, state);
   place.replaceWith(studio.root);
