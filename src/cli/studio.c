@@ -43,6 +43,49 @@ void jncStudio_Close(jncStudio* s)
     s->view = s->about = NULL;
 }
 
+// The character's own file where it is a .glb, for its textures, at its end; NULL: it is another. Nothing else that a
+// manifest may name is sent.
+static FILE* OpenTextures(const jncStudio* s, long* size)
+{
+    char manifest[JNA_PATH_LENGTH], path[JNA_PATH_LENGTH] = "", head[4] = "";
+    jnaManifest m;
+    FILE* file = NULL;
+    if (s->workspace[0] == '\0' || jnaJoinPath(s->workspace, "manifest.yaml", manifest, NULL) != jn_ok ||
+        jnaReadManifest(manifest, &m, NULL) != jn_ok) {
+        return NULL;
+    }
+    bool there =
+        jnaJoinPath(s->workspace, m.character, path, NULL) == jn_ok && jnaOpenInput(path, &file, NULL) == jn_ok;
+    jnaDestroyManifest(&m);
+    if (!there) {
+        return NULL;
+    }
+    bool good = fread(head, 1, 4, file) == 4 && memcmp(head, "glTF", 4) == 0 && fseek(file, 0, SEEK_END) == 0;
+    *size = good ? ftell(file) : -1;
+    if (*size > 0 && *size <= MOST_TEXTURES) {
+        return file;
+    }
+    fclose(file);
+    return NULL;
+}
+
+static bool ReadTextures(const jncStudio* s, void** bytes, size_t* size)
+{
+    long length;
+    FILE* file = OpenTextures(s, &length);
+    if (file == NULL) {
+        return false;
+    }
+    *size = (size_t)length;
+    *bytes = malloc(*size);
+    bool good = *bytes != NULL && fseek(file, 0, SEEK_SET) == 0 && fread(*bytes, 1, *size, file) == *size;
+    fclose(file);
+    if (!good) {
+        free(*bytes);
+    }
+    return good;
+}
+
 static char* DescribeView(const jncStudio* s)
 {
     const jnAsset* a = s->file.asset;
@@ -53,8 +96,14 @@ static char* DescribeView(const jncStudio* s)
             motion->frames > 0 ? json_pack("{s:i, s:I}", "first", motion->first, "frames", (json_int_t)motion->frames)
                                : json_null());
     }
-    json_t* root = json_pack("{s:s, s:s, s:b, s:b, s:b, s:o}", "version", jnVersion(), "name", a != NULL ? a->name : "",
-        "workspace", true, "studio", true, "opened", a != NULL, "motions", motions);
+    long size;
+    FILE* textures = OpenTextures(s, &size);
+    json_t* root = json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:o}", "version", jnVersion(), "name",
+        a != NULL ? a->name : "", "workspace", true, "studio", true, "opened", a != NULL, "regions", s->about != NULL,
+        "textures", textures != NULL, "motions", motions);
+    if (textures != NULL) {
+        fclose(textures);
+    }
     char* text = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
     return text;
@@ -90,36 +139,6 @@ static bool Copy(const void* from, size_t length, void** bytes, size_t* size)
         *size = length;
     }
     return *bytes != NULL;
-}
-
-// The character's own file where it is a .glb, for its textures. Nothing else that a manifest may name is sent.
-static bool ReadTextures(const jncStudio* s, void** bytes, size_t* size)
-{
-    char manifest[JNA_PATH_LENGTH], path[JNA_PATH_LENGTH] = "";
-    jnaManifest m;
-    if (jnaJoinPath(s->workspace, "manifest.yaml", manifest, NULL) != jn_ok ||
-        jnaReadManifest(manifest, &m, NULL) != jn_ok) {
-        return false;
-    }
-    FILE* file = NULL;
-    bool there =
-        jnaJoinPath(s->workspace, m.character, path, NULL) == jn_ok && jnaOpenInput(path, &file, NULL) == jn_ok;
-    jnaDestroyManifest(&m);
-    if (!there) {
-        return false;
-    }
-    char head[4] = "";
-    bool good = fread(head, 1, 4, file) == 4 && memcmp(head, "glTF", 4) == 0 && fseek(file, 0, SEEK_END) == 0;
-    long length = good ? ftell(file) : -1;
-    *bytes = length > 0 && length <= MOST_TEXTURES ? malloc((size_t)length) : NULL;
-    good = *bytes != NULL && fseek(file, 0, SEEK_SET) == 0 && fread(*bytes, 1, (size_t)length, file) == (size_t)length;
-    fclose(file);
-    if (!good) {
-        free(*bytes);
-        return false;
-    }
-    *size = (size_t)length;
-    return true;
 }
 
 bool jncAnswerStudio(const char* path, void** bytes, size_t* size, void* user)

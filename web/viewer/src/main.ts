@@ -15,6 +15,9 @@ interface Description {
   /** Whether `jounce studio` serves the page, and has a character. */
   studio?: boolean;
   opened?: boolean;
+  /** Whether it has regions with sliders, and a file with textures. */
+  regions?: boolean;
+  textures?: boolean;
 }
 
 function fail(reason: unknown): void {
@@ -33,8 +36,8 @@ async function load(path: string): Promise<Response> {
 }
 
 // The studio around a viewer: sliders, the mask, textures. An engineer's character without a body has none.
-async function openStudio(author: Author, make: (panel: HTMLElement | null) => Viewer): Promise<Viewer> {
-  const [state, about, source] = await Promise.all([author.look(), author.about(), author.source()]);
+async function openStudio(author: Author, { regions, textures }: Description, make: (panel: HTMLElement | null) => Viewer): Promise<Viewer> {
+  const [state, about, source] = await Promise.all([author.look(), regions ? author.about() : null, textures ? author.source() : null]);
   if (!about) {
     const viewer = make(null);
     document.getElementById('hint')!.textContent = 'This character has no flesh with regions: springs of single vertices are set in manifest.yaml.';
@@ -60,7 +63,7 @@ async function start(): Promise<void> {
   }
   const [runtime, file] = await Promise.all([loadRuntime(), load('./character.jounce').then((response) => response.arrayBuffer())]);
   const make = (panel: HTMLElement | null) => new Viewer(runtime.loadAsset(file), description.motions, panel);
-  const viewer = author ? await openStudio(author, make) : make(null);
+  const viewer = author ? await openStudio(author, description, make) : make(null);
   document.title = `${description.name} · Jounce${author ? ' studio' : ''}`;
   (window as unknown as { viewer: Viewer }).viewer = viewer;
   viewer.run();
