@@ -62,7 +62,7 @@ export class Welcome {
     this.bar.hidden = !runs;
     this.bar.value = whole;
     this.words.textContent = runs ? `${job!.progress ? `${job!.progress.stage}, ${Math.round(100 * whole)} %` : `${job!.verb === 'new' ? 'reading the character' : 'starting'}`}`
-      : job?.failed ? job.error : this.failed || (job?.stopped ? 'Stopped.' : workspace ? `${workspace} is not built yet.` : `It is made in ${folder}. Nothing is written elsewhere.`);
+      : this.failed || (job?.failed ? job.error : job?.stopped ? 'Stopped.' : workspace ? `${workspace} is not built yet.` : `It is made in ${folder}. Nothing is written elsewhere.`);
     const wanted = !writes ? 'take' : runs ? 'cancel' : workspace ? 'build' : 'choose';
     if (this.actions.dataset.shown !== wanted) {
       this.actions.dataset.shown = wanted;
