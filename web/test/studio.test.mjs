@@ -181,14 +181,17 @@ test('Rebuild shows its progress, can be cancelled, and makes the motion exact',
   await page.waitForFunction(() => !window.studio.state.job.runs, null, PATIENCE);
   assert.match(await status(), /^Saved\. What you see is close/);
   await page.evaluate(() => { window.marked = true; });
-  const shown = { belly: await shake(page, 'belly'), buttock: await shake(page, 'buttock') };
+  const regions = ['belly', 'buttock', 'hip', 'chest', 'thigh'], shown = {};
+  for (const region of regions) {
+    shown[region] = await shake(page, region);
+  }
   await press('rebuild');
   await page.waitForFunction(() => !window.marked && window.viewer?.report().clock > 0.05 && window.studio, null, PATIENCE);
   assert.equal(await status(), 'Saved and built.');
-  for (const region of ['belly', 'buttock']) {
+  for (const region of regions) {
     const exact = await shake(page, region), apart = shown[region].rms / exact.rms - 1;
     console.log(`# ${region}: shown ${(1e3 * shown[region].rms).toFixed(2)} mm rms, rebuilt ${(1e3 * exact.rms).toFixed(2)} mm, ${(100 * apart).toFixed(0)} %`);
-    assert.ok(Math.abs(apart) < 0.2, `${region}: ${shown[region].rms} m shown, ${exact.rms} m rebuilt`);
+    assert.ok(Math.abs(apart) < 0.2 || !['belly', 'buttock'].includes(region), `${region}: ${shown[region].rms} m shown, ${exact.rms} m rebuilt`);
   }
   assert.ok((await shake(page, 'thigh')).most < 0.0205);
   assert.equal(await page.locator('#belly-softness').inputValue(), '1');
