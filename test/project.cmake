@@ -87,13 +87,14 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
         target_compile_definitions(web_assets PRIVATE ${kernel_definitions})
         target_include_directories(web_assets PRIVATE ${PROJECT_SOURCE_DIR}/src/runtime ${PROJECT_SOURCE_DIR}/test)
         target_link_libraries(web_assets PRIVATE jounce_options jounce_author)
-        foreach(name runtime package three glb viewer crowd)
+        foreach(name runtime package three glb viewer crowd studio)
             add_test(NAME project/web_${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/project/web.sh
                 ${web_work} $<TARGET_FILE:jounce_command> $<TARGET_FILE:web_reference> $<TARGET_FILE:web_assets> ${name})
             set_tests_properties(project/web_${name} PROPERTIES SKIP_RETURN_CODE 77)
         endforeach()
         # It takes both cores, so it begins: later one of them would have to wait for the other.
-        set_tests_properties(project/web_viewer PROPERTIES PROCESSORS 2 COST 400)
+        set_tests_properties(project/web_viewer project/web_studio PROPERTIES PROCESSORS 2 COST 400)
+        set_tests_properties(project/web_studio PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive TIMEOUT 3600)
         set_tests_properties(project/web_package PROPERTIES COST 150)
         set_tests_properties(project/web_glb PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive COST 100)
         # On the page that the report's test leaves.

@@ -170,8 +170,8 @@ JN_API jnResult jnCharacter_SolveLoop(
 JN_API jnSprings* jnCharacter_Springs(jnCharacter* character);
 
 /// As the functions of the same name of jnSprings, for springs of single vertices and on modes alike. The root that
-/// inertia and the teleport threshold look at is the asset's first joint. Any float is taken: numbers beyond 1e6 m/s^2, and
-/// 100 for inertia, act as those, what is not a number as 0, and as 1 for inertia.
+/// inertia and the teleport threshold look at is the asset's first joint. Any float is taken: numbers beyond 1e6 m/s^2,
+/// and 100 for inertia, act as those, what is not a number as 0, and as 1 for inertia.
 JN_API void jnCharacter_SetForce(jnCharacter* character, const float acceleration[3]);
 JN_API void jnCharacter_SetInertia(jnCharacter* character, float translation, float rotation);
 JN_API void jnCharacter_SetTeleportThreshold(jnCharacter* character, float distance, jnTeleport teleport);
@@ -182,8 +182,8 @@ JN_API void jnCharacter_SetCap(jnCharacter* character, float distance);
 
 /// The fraction of the motion that is shown, 1 all (default), 0 the bare target; of the modes that live at a joint, or
 /// of everything with joint -1. The hidden motion continues. Springs of single vertices have it by vertex
-/// (jnSprings_SetStrength), not by joint. Above 32 it acts as 32. Fails where the strength is negative or not finite, or no
-/// such joint.
+/// (jnSprings_SetStrength), not by joint. Above 32 it acts as 32. Fails where the strength is negative or not finite,
+/// or no such joint.
 JN_API jnResult jnCharacter_SetStrength(jnCharacter* character, int joint, float strength, jnError* error);
 
 /// Changes the level of detail while the character plays: how many components and modes are in use, the first ones of
@@ -197,8 +197,8 @@ JN_API uint64_t jnCharacter_ResetCount(const jnCharacter* character);
 
 /// Adds to the velocity of one vertex, or of all within `radius` of `center` with a smooth fall-off, m/s: to the
 /// springs of those vertices, and to the modes by what their shapes hold of it. vertex: 0 to hitVertexCount - 1 of the
-/// asset; a file without a surface, beside a .glb, takes those of the whole character. Felt by the next step. Numbers beyond 1e6
-/// act as that, what is not a number as 0.
+/// asset; a file without a surface, beside a .glb, takes those of the whole character. Felt by the next step. Numbers
+/// beyond 1e6 act as that, what is not a number as 0.
 JN_API void jnCharacter_AddImpulse(jnCharacter* character, int vertex, const float velocity[3]);
 JN_API void jnCharacter_AddImpulseSphere(
     jnCharacter* character, const float center[3], float radius, const float velocity[3]);
@@ -218,6 +218,10 @@ JN_API int jnCharacter_Contacts(const jnCharacter* character, jnContact* contact
 /// were; 0 where a scale is negative or not finite.
 JN_API int jnCharacter_TuneModes(
     jnCharacter* character, int joint, float hertzScale, float ratioScale, float gainScale);
+
+/// The same for one mode, 0 to the asset's modeCount - 1. Returns 1; 0 where there is no such mode or a scale is
+/// negative or not finite.
+JN_API int jnCharacter_TuneMode(jnCharacter* character, int mode, float hertzScale, float ratioScale, float gainScale);
 
 /// Limits how far the modes move what is shown: the asset's limit of each mode's amplitude, from the thickness of the
 /// flesh that it moves, times `scale`. Up to 0.7 of it a mode is untouched, then it bends smoothly (C1) and never

@@ -397,6 +397,7 @@ FUNCTIONS: List[Any] = [
     ("jnCharacter_AddImpulseSphere", None, [_P, _FLOAT3, c_float, _FLOAT3]),
     ("jnCharacter_SetLevel", None, [_P, c_int, c_int, c_float]),
     ("jnCharacter_TuneModes", c_int, [_P, c_int, c_float, c_float, c_float]),
+    ("jnCharacter_TuneMode", c_int, [_P, c_int, c_float, c_float, c_float]),
     ("jnCharacter_ScaleModeCaps", None, [_P, c_float]),
     ("jnCharacter_SnapshotSize", c_size_t, [_P]),
     ("jnCharacter_Save", None, [_P, _P]),

@@ -233,6 +233,14 @@ class Character:
             )
         )
 
+    def tune_mode(self, mode: int, hertz: float = 1.0, ratio: float = 1.0, gain: float = 1.0) -> bool:
+        """Scales frequency, damping ratio and drive of one mode, over what the asset says. False: there is no such mode."""
+        return bool(
+            library.jnCharacter_TuneMode(
+                self._handle, mode, number("hertz", hertz, 0.0), number("ratio", ratio, 0.0), number("gain", gain, 0.0)
+            )
+        )
+
     def set_level(self, components: int = 0, modes: int = 0, seconds: float = 0.5) -> None:
         """Changes the level of detail while the character plays: the first components and modes of each, 0: all that it
         was made with. What goes is faded out over so many seconds of steps, what comes is faded in."""

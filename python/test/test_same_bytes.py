@@ -145,6 +145,7 @@ class SameBytes(unittest.TestCase):
         changes = {
             "force": lambda character: character.set_force((0, -20, 0)),
             "tune": lambda character: character.tune(hertz=2.0),
+            "tune_mode": lambda character: character.tune_mode(0, hertz=2.0),
             "strength": lambda character: character.set_strength(0.0),
             "inertia": lambda character: character.set_inertia(0.0, 0.0),
             "impulse": lambda character: character.add_impulse_sphere((0, 0.9, 0), 0.3, (0, 3, 0)),

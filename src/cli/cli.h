@@ -185,3 +185,5 @@ int jncInfo(int argc, char** argv);
 int jncInfoShells(const char* workspace, bool json);
 int jncBake(int argc, char** argv);
 int jncView(int argc, char** argv);
+int jncTune(int argc, char** argv);
+int jncStudioVerb(int argc, char** argv);

@@ -18,6 +18,7 @@ static const jncVerb verbs[] = {
     {"new", "create a workspace from a rigged character and its clips", jncNew, false},
     {"build", "bring a workspace up to date", jncBuild, true},
     {"tetrahedralize", "fill the character with tetrahedra", jncTetrahedralize, true},
+    {"tune", "set how soft the regions of the body are, and how far they may move", jncTune, false},
     {"anatomy", "measure how soft the flesh is and compare it with people", jncAnatomy, true},
     {"modes", "compute the vibration modes of the flesh", jncModes, true},
     {"simulate", "simulate the flesh in poses and clips", jncSimulate, true},
@@ -33,6 +34,7 @@ static const jncVerb verbs[] = {
     {"info", "print the contents and cost of a character file", jncInfo, false},
     {"bake", "write a clip as a vertex cache for other programs", jncBake, false},
     {"view", "show a character in motion in a browser", jncView, true},
+    {"studio", "change a character's motion by hand, in a browser", jncStudioVerb, true},
     {"picture", "draw a character, still or in motion", jncPicture, true},
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

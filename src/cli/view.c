@@ -1,5 +1,6 @@
 // jounce view: the viewer in a browser, from a server on this machine alone.
 #include "asset/asset_writer.h"
+#include "base/path.h"
 #include "base/try.h"
 #include "cli.h"
 #include "pipeline/stage_export.h"
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DEFAULT_PORT = 4517, PATH_SIZE = 4096, DEFAULT_MEGABYTES = 24 };
+enum { PATH_SIZE = JNA_PATH_LENGTH, DEFAULT_MEGABYTES = 24 };
 
 // What is served: the viewer's files, the asset, a word about the workspace, and its simulated motion.
 typedef struct View {
@@ -39,8 +40,7 @@ typedef struct Wish {
     bool portGiven, stays;
 } Wish;
 
-// "../share/jounce/viewer" beside the command, built or installed.
-static jnResult FindViewer(const char* given, char path[PATH_SIZE], jnError* error)
+jnResult jncFindViewer(const char* given, char path[JNA_PATH_LENGTH], jnError* error)
 {
     char command[PATH_SIZE];
     if (given != NULL) {
@@ -139,9 +139,8 @@ static void CloseView(View* view)
     jnaCloseAsset(&view->file);
 }
 
-// Opens the address in a browser where there is a screen and xdg-open; says nothing where not. The grandchild belongs
-// to nobody and leaves nothing to wait for.
-static void OpenBrowser(const char* address)
+// The grandchild belongs to nobody and leaves nothing to wait for.
+void jncOpenBrowser(const char* address)
 {
     if (getenv("DISPLAY") == NULL && getenv("WAYLAND_DISPLAY") == NULL) {
         return;
@@ -200,7 +199,7 @@ static jnResult Serve(const View* view, int port, bool anyPort, bool opens, jnEr
     printf("Open %s in a browser to see '%s'. Ctrl-C stops the server.\n", address, view->file.asset->name);
     fflush(stdout);
     if (opens) {
-        OpenBrowser(address);
+        jncOpenBrowser(address);
     }
     while (sigtimedwait(&ends, NULL, &(struct timespec){.tv_sec = 1}) < 0) {
         jnaServer_Sweep(server);
@@ -235,7 +234,7 @@ static int ShowCharacter(const Wish* wish)
     char viewer[PATH_SIZE];
     jnResult result = jn_ok;
     JN_TRY(OpenCharacter(&view, wish->path, &error));
-    JN_TRY(FindViewer(wish->viewer, viewer, &error));
+    JN_TRY(jncFindViewer(wish->viewer, viewer, &error));
     JN_TRY(jnaReadFolder(viewer, &view.viewer, &error));
     JN_TRY(jncOpenMotions(view.workspace, view.file.asset, &view.motions, &error));
     JN_TRY(Describe(&view, wish, &error));
@@ -263,7 +262,7 @@ int jncView(int argc, char** argv)
         .example = "  jounce view hero\n  jounce view figure.jounce --port 8080\n  jounce view hero.glb\n"
                    "  jounce view hero --export page\n",
     };
-    Wish wish = {.port = DEFAULT_PORT, .megabytes = DEFAULT_MEGABYTES};
+    Wish wish = {.port = JNC_VIEW_PORT, .megabytes = DEFAULT_MEGABYTES};
     bool confined = false;
     // clang-format off
     const jncOption options[] = {

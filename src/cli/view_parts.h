@@ -2,12 +2,21 @@
 // and the page becomes a folder.
 #pragma once
 
+#include "base/path.h"
 #include "view/server.h"
 
 #include "jounce/asset.h"
 
 #include <stddef.h>
 #include <sys/types.h>
+
+enum { JNC_VIEW_PORT = 4517 };
+
+/// The folder of the built viewer, "../share/jounce/viewer" beside the command, unless another is given.
+jnResult jncFindViewer(const char* given, char path[JNA_PATH_LENGTH], jnError* error);
+
+/// Opens an address in a browser where there is a screen and xdg-open; says nothing where not.
+void jncOpenBrowser(const char* address);
 
 /// Whether a path names a model that `jounce new --from` reads, by its ending.
 bool jncIsModel(const char* path);

@@ -309,11 +309,24 @@ jnResult jnCharacter_SetStrength(jnCharacter* c, int joint, float strength, jnEr
     return jn_ok;
 }
 
+static bool AreScales(float hertzScale, float ratioScale, float gainScale)
+{
+    return hertzScale >= 0.0f && ratioScale >= 0.0f && gainScale >= 0.0f && jnIsFinite(hertzScale) &&
+           jnIsFinite(ratioScale) && jnIsFinite(gainScale);
+}
+
+int jnCharacter_TuneMode(jnCharacter* c, int mode, float hertzScale, float ratioScale, float gainScale)
+{
+    if (JN_BROKEN(c != NULL) || c->morphs == NULL || !AreScales(hertzScale, ratioScale, gainScale)) {
+        return 0;
+    }
+    return jnMorphs_TuneMode(c->morphs, mode, jnClamp(hertzScale, JN_LARGEST_SCALE, 1.0f),
+        jnClamp(ratioScale, JN_LARGEST_SCALE, 1.0f), jnClamp(gainScale, JN_LARGEST_SCALE, 1.0f));
+}
+
 int jnCharacter_TuneModes(jnCharacter* c, int joint, float hertzScale, float ratioScale, float gainScale)
 {
-    bool good = hertzScale >= 0.0f && ratioScale >= 0.0f && gainScale >= 0.0f && jnIsFinite(hertzScale) &&
-                jnIsFinite(ratioScale) && jnIsFinite(gainScale);
-    if (JN_BROKEN(c != NULL) || c->morphs == NULL || !good) {
+    if (JN_BROKEN(c != NULL) || c->morphs == NULL || !AreScales(hertzScale, ratioScale, gainScale)) {
         return 0;
     }
     if (c->touch != NULL) {

@@ -196,27 +196,50 @@ void jnMakeMorphs(jnMorphs* m, const jnMorphsDef* def)
     jnMorphs_SetStrength(m, -1, 1.0f);
 }
 
-int jnMorphs_Tune(jnMorphs* m, int joint, float hertzScale, float ratioScale, float gainScale)
+// One mode, over what the asset says.
+static void TuneOne(jnMorphs* m, int k, const float scales[3])
 {
-    int count = 0;
-    for (int k = 0; k < m->modeCapacity; ++k) {
-        const jnAssetMode* mode = &m->modes->modes[k];
-        if (joint >= 0 && mode->joint != joint) {
-            continue;
-        }
-        m->stiffness[k] = fminf(mode->stiffness * hertzScale * hertzScale, 1e30f);
-        m->damping[k] = fminf(mode->damping * hertzScale * ratioScale, 1e30f);
-        m->gain[k] = mode->gain * gainScale;
-        float limit = fabsf(m->gain[k]) * mode->limit;
-        m->inverses[k] = limit > 0.0f ? fminf(1.0f / limit, 1e30f) : 0.0f;
-        count++;
-    }
+    const jnAssetMode* mode = &m->modes->modes[k];
+    m->stiffness[k] = fminf(mode->stiffness * scales[0] * scales[0], 1e30f);
+    m->damping[k] = fminf(mode->damping * scales[0] * scales[1], 1e30f);
+    m->gain[k] = mode->gain * scales[2];
+    float limit = fabsf(m->gain[k]) * mode->limit;
+    m->inverses[k] = limit > 0.0f ? fminf(1.0f / limit, 1e30f) : 0.0f;
+}
+
+// What follows from the tuning of all modes.
+static void FollowTuning(jnMorphs* m)
+{
     m->coefficientTime = 0.0;
     m->limited = false;
     for (int k = 0; k < m->modeCapacity; ++k) {
         m->limited = m->limited || m->inverses[k] > 0.0f;
     }
+}
+
+int jnMorphs_Tune(jnMorphs* m, int joint, float hertzScale, float ratioScale, float gainScale)
+{
+    const float scales[3] = {hertzScale, ratioScale, gainScale};
+    int count = 0;
+    for (int k = 0; k < m->modeCapacity; ++k) {
+        if (joint < 0 || m->modes->modes[k].joint == joint) {
+            TuneOne(m, k, scales);
+            count++;
+        }
+    }
+    FollowTuning(m);
     return count;
+}
+
+int jnMorphs_TuneMode(jnMorphs* m, int mode, float hertzScale, float ratioScale, float gainScale)
+{
+    const float scales[3] = {hertzScale, ratioScale, gainScale};
+    if (mode < 0 || mode >= m->modeCapacity) {
+        return 0;
+    }
+    TuneOne(m, mode, scales);
+    FollowTuning(m);
+    return 1;
 }
 
 void jnMorphs_SetCaps(jnMorphs* m, float scale, float distance)

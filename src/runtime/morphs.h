@@ -134,6 +134,8 @@ size_t jnMorphs_ScratchSize(const jnMorphsDef* def);
 void jnMakeMorphs(jnMorphs* morphs, const jnMorphsDef* def);
 // The modes that live at a joint (all with -1) as in the asset, frequency, damping ratio and gain scaled; how many.
 int jnMorphs_Tune(jnMorphs* morphs, int joint, float hertzScale, float ratioScale, float gainScale);
+// The same for one of them by its number; 0: there is none.
+int jnMorphs_TuneMode(jnMorphs* morphs, int mode, float hertzScale, float ratioScale, float gainScale);
 // Caps from the asset's and from a distance.
 void jnMorphs_SetCaps(jnMorphs* morphs, float scale, float distance);
 void jnMorphs_SetStrength(jnMorphs* morphs, int joint, float strength);

@@ -193,6 +193,7 @@ static void Set(jnCharacter* c, uint8_t call, const float* n, int joint)
         break;
     case 7:
         jnCharacter_TuneModes(c, joint - 2, n[0], n[1], n[2]);
+        jnCharacter_TuneMode(c, joint - 2, n[2], n[1], n[0]);
         break;
     case 8:
         jnCharacter_ScaleModeCaps(c, n[0]);

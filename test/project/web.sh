@@ -1,11 +1,11 @@
 #!/bin/sh
-# One test file of the web part: runtime, package, three, glb, viewer, crowd or report. Arguments: folder that web/build.sh filled, command,
+# One test file of the web part: runtime, package, three, glb, viewer, crowd, studio or report. Arguments: folder that web/build.sh filled, command,
 # reference, maker of small assets, name, and of the report the file. Exit 77, "skipped", where the web part was not built or
 # there is no Chromium.
 set -eu
 work=$1 name=$5
 [ -f "$work/stamp" ] || { echo "skipped: the web part was not built here (node, npm, clang, lld and wasi-libc)"; exit 77; }
-if [ "$name" = viewer ] || [ "$name" = crowd ] || [ "$name" = report ]; then
+if [ "$name" = viewer ] || [ "$name" = crowd ] || [ "$name" = studio ] || [ "$name" = report ]; then
     command -v chromium >/dev/null || { echo "skipped: no chromium here"; exit 77; }
 fi
 body=$(cd "$(dirname "$0")/../../.." && pwd)/shared/data/body.glb # beside the project, where it is

@@ -241,6 +241,7 @@ static void CharactersThatAreNotThere(void** state)
     GIVES(0, jnCharacter_TuneModes(NULL, -1, 1, 1, 1));
     MISUSE("does nothing", jnCharacter_SetColliders(NULL, NULL, 0));
     GIVES(0, jnCharacter_Contacts(NULL, NULL, 0));
+    GIVES(0, jnCharacter_TuneMode(NULL, 0, 1, 1, 1));
     MISUSE("does nothing", jnCharacter_ScaleModeCaps(NULL, 1));
     MISUSE("does nothing", jnCharacter_SetMask(NULL, NULL));
     MISUSE("does nothing", jnCharacter_SetLevel(NULL, 1, 1, 0));
@@ -488,6 +489,7 @@ static void SetAnything(jnCharacter* c, Random* random)
         break;
     case 8:
         jnCharacter_TuneModes(c, joint, n[0], n[1], n[2]);
+        jnCharacter_TuneMode(c, joint, n[2], n[0], n[1]);
         break;
     case 9:
         jnCharacter_ScaleModeCaps(c, n[0]);

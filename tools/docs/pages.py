@@ -11,6 +11,7 @@ SHELVES = [
             "docs/guides/first-character.md",
             "docs/guides/training.md",
             "docs/guides/report.md",
+            "docs/guides/studio.md",
             "docs/guides/tuning.md",
             "docs/guides/anatomy.md",
             "docs/guides/importing.md",

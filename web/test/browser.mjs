@@ -14,9 +14,9 @@ export function stopAll() {
   served.forEach((child) => child.kill('SIGKILL'));
 }
 
-/** Serves a workspace or a file; resolves with its address. */
-export async function serve(what, viewer) {
-  const child = spawn(process.env.JOUNCE, ['view', what, '--port', '0', '--no-open', ...(viewer ? ['--viewer', viewer] : [])]);
+/** Serves a workspace or a file; resolves with its address. verb: view, or studio, whose address has its token. */
+export async function serve(what, viewer, verb = 'view') {
+  const child = spawn(process.env.JOUNCE, [verb, what, '--port', '0', '--no-open', ...(viewer ? ['--viewer', viewer] : [])]);
   served.add(child);
   child.on('close', () => served.delete(child));
   let said = '';
@@ -24,12 +24,12 @@ export async function serve(what, viewer) {
     child.stderr.on('data', (data) => { said += data; });
     child.stdout.on('data', (data) => {
       said += data;
-      const found = /http:\/\/127\.0\.0\.1:\d+\//.exec(said);
+      const found = /http:\/\/127\.0\.0\.1:\d+\/\S*/.exec(said);
       if (found) {
         resolve(found[0]);
       }
     });
-    child.on('exit', () => reject(new Error(`jounce view ended: ${said}`)));
+    child.on('exit', () => reject(new Error(`jounce ${verb} ended: ${said}`)));
   });
   const stop = () => new Promise((resolve) => {
     child.removeAllListeners('exit');
@@ -79,7 +79,7 @@ export async function open(browser, address, options = {}) {
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
   page.on('requestfailed', (request) => problems.push(`failed: ${request.url()}`));
   page.on('request', (request) => {
-    if (!request.url().startsWith(address.replace(/#.*/, '')) && !/^(data|blob):/.test(request.url())) {
+    if (!request.url().startsWith(address.replace(/[?#].*/, '')) && !/^(data|blob):/.test(request.url())) {
       problems.push(`request to ${request.url()}`);
     }
   });

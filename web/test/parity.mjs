@@ -21,7 +21,7 @@ export const PARITY = {
   jnCharacter_SetForce: 'Character.setForce', jnCharacter_SetInertia: 'Character.setInertia', jnCharacter_SetCap: 'Character.setCap',
   jnCharacter_SetTeleportThreshold: 'Character.setTeleportThreshold', jnCharacter_SetStrength: 'Character.setStrength',
   jnCharacter_AddImpulse: 'Character.addImpulseAt', jnCharacter_AddImpulseSphere: 'Character.addImpulse',
-  jnCharacter_TuneModes: 'Character.tuneModes', jnCharacter_ScaleModeCaps: 'Character.scaleModeCaps', jnCharacter_SetMask: 'Character.setMask',
+  jnCharacter_TuneModes: 'Character.tuneModes', jnCharacter_TuneMode: 'Character.tuneMode', jnCharacter_ScaleModeCaps: 'Character.scaleModeCaps', jnCharacter_SetMask: 'Character.setMask',
   jnCharacter_SnapshotSize: 'Character.save', jnCharacter_Save: 'Character.save', jnCharacter_Restore: 'Character.restore',
   jnCharacter_ResetCount: 'Character.resetCount', jnCharacter_BadPoseCount: 'Character.badPoseCount',
 

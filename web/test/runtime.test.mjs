@@ -216,6 +216,8 @@ test('network and modes are told, tuned and switched off', () => {
   assert.equal(character.tuneModes(-1, 1, 1, 0), 9);
   assert.ok(swing() < 1e-6 && free > 1e-3, `${free} m`);
   assert.throws(() => character.tuneModes(-1, -1, 1), /not negative/);
+  assert.deepEqual([character.tuneMode(0, 2, 0.5), character.tuneMode(9, 1, 1), character.tuneMode(-1, 1, 1)], [true, false, false]);
+  assert.throws(() => character.tuneMode(0, Number.NaN, 1), JounceError);
   assert.throws(() => character.tuneModes(-1, Number.NaN, 1), JounceError);
   assert.equal(plain.createCharacter().readModes(), null);
 });

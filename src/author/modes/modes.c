@@ -65,6 +65,7 @@ jnResult jnaModes_Allocate(jnaModes* m, int modeCount, int vertexCount, int join
     m->criticalLimits = jnaArena_Take(&m->memory, JNA_MAX_CRITICAL, sizeof(float));
     m->joints = jnaArena_Take(&m->memory, n, sizeof(int32_t));
     m->massShare = jnaArena_Take(&m->memory, n, sizeof(double));
+    m->regions = jnaArena_Take(&m->memory, n, JNA_REGIONS * sizeof(double));
     m->sizes = jnaArena_Take(&m->memory, n, sizeof(int32_t));
     m->shapes = jnaArena_Take(&m->memory, numbers, sizeof(float));
     m->projections = jnaArena_Take(&m->memory, numbers, sizeof(float));
@@ -449,10 +450,14 @@ static jnResult FindHeld(const jnaVolume* v, const jnaCharacter* c, const jnaMod
     for (int k = 0; k < f.count; ++k) {
         f.damping[k] = jnaElastic_Damping(elastic, f.shapes + (size_t)k * f.numbers);
     }
+    double* regions = jnaArena_Take(&arena, f.count, JNA_REGIONS * sizeof(double));
+    JN_TRY(jnaArena_Check(&arena, "the modes of a volume", error));
+    JN_TRY(jnaFindModeRegions(v, c, posed != NULL ? posed->nodes : NULL, &f, regions, error));
     if (posed != NULL) {
         TurnBack(v, posed->turns, &f);
     }
     JN_TRY(Bring(v, c, def, &f, modes, error));
+    memcpy(modes->regions, regions, (size_t)modes->modeCount * JNA_REGIONS * sizeof(double));
 done:
     jnaReleaseArena(&arena);
     jnaDestroyElastic(elastic);

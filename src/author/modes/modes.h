@@ -11,6 +11,7 @@
 #include "base/notes.h"
 #include "base/watch.h"
 #include "character/character.h"
+#include "volume/anatomy.h"
 #include "volume/volume.h"
 
 /// Elements that bound the surface, at most.
@@ -34,6 +35,7 @@ typedef struct jnaModes {
     float* criticalLimits; // [JNA_MAX_CRITICAL], metres that a vertex may move; of a triangle a factor of its strain
     int32_t* joints;       // [modeCount], the joint that most of the mode lives at
     double* massShare;     // [modeCount], share of the flesh's mass that takes part, 0 to 1
+    double* regions;       // [modeCount][JNA_REGIONS], fraction of its strain energy in each; all 0: not known
     int32_t* sizes;        // [modeCount], vertices in the mode
     float* shapes;         // [modeCount][vertexCount][3], 0 where a vertex is not in the mode
     float* projections;    // [modeCount][vertexCount][3], as shapes

@@ -32,6 +32,11 @@ typedef struct jnaNodeModes {
     double totalMass;     // kg
 } jnaNodeModes;
 
+/// The fraction of every mode's strain energy in every region of the body, in the pose that they vibrate about. nodes:
+/// [nodeCount][3]; NULL: at rest. regions: [count][JNA_REGIONS], rows of sum 1.
+jnResult jnaFindModeRegions(const jnaVolume* volume, const jnaCharacter* character, const double* nodes,
+    const jnaNodeModes* modes, double* regions, jnError* error);
+
 /// Takes modes out that are no motion of flesh.
 jnResult jnaDropLoose(const jnaVolume* volume, jnaNodeModes* modes, jnaNotes* notes, jnError* error);
 

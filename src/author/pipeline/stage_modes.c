@@ -35,7 +35,8 @@ static jnResult Describe(const jnaStageRun* run, jnaStage* stage, jnError* error
         "character/weld.npy", NULL};
     static const char* const outputs[] = {"modes/modes.json", "modes/stiffness.npy", "modes/damping.npy",
         "modes/masses.npy", "modes/gain.npy", "modes/limits.npy", "modes/joints.npy", "modes/mass_share.npy",
-        "modes/sizes.npy", "modes/shapes.npy", "modes/projections.npy", "modes/pose.npy", "modes/spins.npy", NULL};
+        "modes/regions.npy", "modes/sizes.npy", "modes/shapes.npy", "modes/projections.npy", "modes/pose.npy",
+        "modes/spins.npy", NULL};
     if (!jnaWorkspace_Has(run->workspace, "volume/volume.json")) {
         const jnaVolume* volume;
         return jnaWorkspace_Volume(run->workspace, &volume, error); // its error says what to run

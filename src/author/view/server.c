@@ -1,5 +1,8 @@
 // The viewer's server, on libmicrohttpd.
 //
+// A POST is judged by its headers alone, before its body is read; then the body is gathered in memory of the length
+// that was promised.
+//
 // libmicrohttpd limits headers (a connection's memory), connections and idle time. Four things it has no option for
 // are done here: percent signs are left alone, so that a path has one spelling; the Host header must name this machine,
 // so that a page of another site cannot read the answers under a name of its own; and a connection has a deadline for
@@ -28,6 +31,12 @@
 // Memory of one connection: request line and headers have to fit.
 enum { CONNECTION_MEMORY = 16384 };
 
+// The body of a POST on its way.
+typedef struct Upload {
+    char* bytes; // [promised]
+    size_t size, promised;
+} Upload;
+
 // An open connection. `since`: when its request, or its wait for one, began, in seconds.
 typedef struct Slot {
     int socket; // -1: free
@@ -43,21 +52,27 @@ struct jnaServer {
     int port;
     pthread_mutex_t lock;             // of slots
     Slot* slots;                      // [def.connectionLimit]
-    struct MHD_Response* refusals[5]; // by reason
+    struct MHD_Response* refusals[8]; // by reason
 };
 
-enum { NOT_FOUND, NOT_ALLOWED, TOO_LARGE, WRONG_HOST, BAD_PATH };
+enum { NOT_FOUND, NOT_ALLOWED, TOO_LARGE, WRONG_HOST, BAD_PATH, WRONG_ORIGIN, WRONG_TOKEN, NO_LENGTH };
 static const unsigned int refusalCodes[] = {MHD_HTTP_NOT_FOUND, MHD_HTTP_METHOD_NOT_ALLOWED, MHD_HTTP_CONTENT_TOO_LARGE,
-    MHD_HTTP_FORBIDDEN, MHD_HTTP_BAD_REQUEST};
+    MHD_HTTP_FORBIDDEN, MHD_HTTP_BAD_REQUEST, MHD_HTTP_FORBIDDEN, MHD_HTTP_FORBIDDEN, MHD_HTTP_LENGTH_REQUIRED};
 static const char* const refusalTexts[] = {"not found\n", "only GET and HEAD are answered\n",
-    "a request has no body here\n", "this server answers as localhost and 127.0.0.1 alone\n",
-    "a path has no zero in it\n"};
+    "a request has no body here, or a shorter one\n", "this server answers as localhost and 127.0.0.1 alone\n",
+    "a path has no zero in it\n", "this page is not of this server\n",
+    "the token is wrong: open the address that jounce studio printed\n", "a body has a length\n"};
+_Static_assert(sizeof(refusalTexts) / sizeof(refusalTexts[0]) == sizeof(((jnaServer*)NULL)->refusals) / sizeof(void*),
+    "a reply for every reason");
+#define TOKEN_HEADER "X-Jounce-Token"
 
 // Nothing from elsewhere, no frames, no guessing of types. WebAssembly needs a word of its own.
+#define POLICY(images, connections)                                                                                    \
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src " images      \
+    "; connect-src " connections "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+static const char policy[] = POLICY("'self' data:", "'self'");
+static const char memoryPolicy[] = POLICY("'self' data: blob:", "'self' blob:");
 static const char* const headers[][2] = {
-    {"Content-Security-Policy", "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' "
-                                "'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
-                                "form-action 'none'; frame-ancestors 'none'"},
     {"X-Content-Type-Options", "nosniff"}, {"Referrer-Policy", "no-referrer"},
     {"Cross-Origin-Resource-Policy", "same-origin"}, {"Cross-Origin-Opener-Policy", "same-origin"},
     {"Cross-Origin-Embedder-Policy", "require-corp"}, // and so a page gets a fine clock
@@ -91,8 +106,8 @@ static void Mark(jnaServer* server, struct MHD_Connection* connection, bool aske
     pthread_mutex_unlock(&server->lock);
 }
 
-static struct MHD_Response* MakeResponse(
-    size_t size, const void* bytes, enum MHD_ResponseMemoryMode mode, const char* type, bool changes)
+static struct MHD_Response* MakeResponse(const jnaServer* server, size_t size, const void* bytes,
+    enum MHD_ResponseMemoryMode mode, const char* type, bool changes)
 {
     // The library does not write to the bytes; its interface has no const.
     union {
@@ -103,9 +118,11 @@ static struct MHD_Response* MakeResponse(
     if (response == NULL) {
         return NULL;
     }
-    bool good =
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, changes ? "no-store" : "no-cache") == MHD_YES;
+    bool good = MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
+                MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, changes ? "no-store" : "no-cache") ==
+                    MHD_YES &&
+                MHD_add_response_header(
+                    response, "Content-Security-Policy", server->def.readsMemory ? memoryPolicy : policy) == MHD_YES;
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); ++i) {
         good = good && MHD_add_response_header(response, headers[i][0], headers[i][1]) == MHD_YES;
     }
@@ -131,30 +148,63 @@ static bool IsOwnHost(const jnaServer* server, const char* host)
     return false;
 }
 
-// The Host headers of a request: how many, and the last of them.
-typedef struct Hosts {
+// The headers of a request that have a name: how many, and the last of them.
+typedef struct Named {
+    const char* name;
     int count;
     const char* last;
-} Hosts;
+} Named;
 
-static enum MHD_Result CountHost(
+static enum MHD_Result CountNamed(
     void* user, enum MHD_ValueKind kind, const char* key, size_t keySize, const char* value, size_t size)
 {
     (void)kind, (void)size;
-    Hosts* hosts = user;
-    if (keySize == strlen(MHD_HTTP_HEADER_HOST) && strcasecmp(key, MHD_HTTP_HEADER_HOST) == 0) {
-        hosts->count++;
-        hosts->last = value;
+    Named* named = user;
+    if (keySize == strlen(named->name) && strcasecmp(key, named->name) == 0) {
+        named->count++;
+        named->last = value;
     }
     return MHD_YES;
 }
 
-// Whether a request names this machine, once: two programs may each believe another one of two hosts.
+// The value of a header that is there once; NULL: it is not, or several times. Two programs may each believe another
+// one of two values.
+static const char* OnlyHeader(struct MHD_Connection* connection, const char* name)
+{
+    Named named = {.name = name};
+    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, CountNamed, &named);
+    return named.count == 1 ? named.last : NULL;
+}
+
+// Whether a request names this machine.
 static bool IsForUs(const jnaServer* server, struct MHD_Connection* connection)
 {
-    Hosts hosts = {0};
-    (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, CountHost, &hosts);
-    return hosts.count == 1 && hosts.last != NULL && IsOwnHost(server, hosts.last);
+    return IsOwnHost(server, OnlyHeader(connection, MHD_HTTP_HEADER_HOST));
+}
+
+// Whether a page of this server sends it: "http://" and the very host that it asks, with the port.
+static bool IsOwnOrigin(const jnaServer* server, struct MHD_Connection* connection)
+{
+    static const char scheme[] = "http://";
+    const char *origin = OnlyHeader(connection, MHD_HTTP_HEADER_ORIGIN),
+               *host = OnlyHeader(connection, MHD_HTTP_HEADER_HOST);
+    size_t length = sizeof(scheme) - 1;
+    return origin != NULL && host != NULL && strncmp(origin, scheme, length) == 0 &&
+           strcmp(origin + length, host) == 0 && IsOwnHost(server, host);
+}
+
+// Takes the same time wherever the first wrong letter is.
+static bool IsToken(const char* token, const char* given)
+{
+    size_t length = strlen(token);
+    unsigned differs = 0;
+    if (given == NULL || strlen(given) != length) {
+        return false;
+    }
+    for (size_t i = 0; i < length; ++i) {
+        differs |= (unsigned)(token[i] ^ given[i]);
+    }
+    return differs == 0;
 }
 
 // The path as it came, before its query is cut off: its length and one, in the place of the request's state.
@@ -192,14 +242,91 @@ static enum MHD_Result Refuse(const jnaServer* server, struct MHD_Connection* co
     return MHD_queue_response(connection, refusalCodes[why], server->refusals[why]);
 }
 
-static enum MHD_Result Send(struct MHD_Connection* connection, struct MHD_Response* response)
+static enum MHD_Result Send(struct MHD_Connection* connection, struct MHD_Response* response, unsigned status)
 {
     if (response == NULL) {
         return MHD_NO; // no memory: the connection is closed
     }
-    enum MHD_Result result = MHD_queue_response(connection, MHD_HTTP_OK, response);
+    enum MHD_Result result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
+}
+
+// Judges a POST by its headers: the reason to refuse it, or -1 and memory for its body.
+static int JudgePost(const jnaServer* server, struct MHD_Connection* connection, Upload** upload)
+{
+    const char* length = OnlyHeader(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    if (!IsForUs(server, connection)) {
+        return WRONG_HOST;
+    }
+    if (!IsOwnOrigin(server, connection)) {
+        return WRONG_ORIGIN;
+    }
+    if (!IsToken(server->def.token, OnlyHeader(connection, TOKEN_HEADER))) {
+        return WRONG_TOKEN;
+    }
+    if (length == NULL || length[strspn(length, "0123456789")] != '\0' || length[0] == '\0' ||
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL) {
+        return NO_LENGTH;
+    }
+    errno = 0;
+    unsigned long long promised = strtoull(length, NULL, 10);
+    if (errno != 0 || promised > server->def.bodyLimit) {
+        return TOO_LARGE;
+    }
+    *upload = calloc(1, sizeof(**upload));
+    if (*upload != NULL) {
+        (*upload)->bytes = malloc((size_t)promised + 1);
+        (*upload)->promised = (size_t)promised;
+    }
+    if (*upload == NULL || (*upload)->bytes == NULL) {
+        free(*upload);
+        *upload = NULL;
+        return TOO_LARGE;
+    }
+    return -1;
+}
+
+static enum MHD_Result TakePost(jnaServer* server, struct MHD_Connection* connection, const char* url,
+    const char* bytes, size_t* size, Upload* upload)
+{
+    if (*size > 0) {
+        if (*size > upload->promised - upload->size) {
+            return MHD_NO;
+        }
+        memcpy(upload->bytes + upload->size, bytes, *size);
+        upload->size += *size;
+        *size = 0;
+        return MHD_YES;
+    }
+    void* answer = NULL;
+    size_t answerSize = 0;
+    upload->bytes[upload->size] = '\0';
+    int status = server->def.take(url, upload->bytes, upload->size, &answer, &answerSize, server->def.user);
+    if (answer == NULL) {
+        return Refuse(server, connection, NOT_FOUND);
+    }
+    struct MHD_Response* response =
+        MakeResponse(server, answerSize, answer, MHD_RESPMEM_MUST_FREE, "application/json", true);
+    return Send(connection, response, (unsigned)status);
+}
+
+// Called with a request's headers. Its state becomes the server's address, or that of the body of a POST.
+static enum MHD_Result Begin(
+    jnaServer* server, struct MHD_Connection* connection, const char* method, bool zero, void** state)
+{
+    Upload* upload = NULL;
+    Mark(server, connection, true);
+    *state = server;
+    if (zero) {
+        return Refuse(server, connection, BAD_PATH);
+    }
+    if (server->def.take != NULL && strcmp(method, MHD_HTTP_METHOD_POST) == 0) {
+        int why = JudgePost(server, connection, &upload);
+        *state = upload != NULL ? (void*)upload : (void*)server;
+        return why >= 0 ? Refuse(server, connection, why) : MHD_YES;
+    }
+    return HasBody(connection) ? Refuse(server, connection, TOO_LARGE) : MHD_YES;
 }
 
 // Called once a request's headers are there, and again once it is whole. An answer at the first call keeps a body from
@@ -207,16 +334,12 @@ static enum MHD_Result Send(struct MHD_Connection* connection, struct MHD_Respon
 static enum MHD_Result Handle(void* user, struct MHD_Connection* connection, const char* url, const char* method,
     const char* version, const char* upload, size_t* uploadSize, void** state)
 {
-    (void)upload, (void)uploadSize;
     jnaServer* server = user;
+    if ((uintptr_t)*state <= CONNECTION_MEMORY) { // the length of the path
+        return Begin(server, connection, method, HasZero(url, version, (uintptr_t)*state), state);
+    }
     if (*state != server) {
-        bool zero = HasZero(url, version, (uintptr_t)*state);
-        Mark(server, connection, true);
-        *state = server;
-        if (zero) {
-            return Refuse(server, connection, BAD_PATH);
-        }
-        return HasBody(connection) ? Refuse(server, connection, TOO_LARGE) : MHD_YES;
+        return TakePost(server, connection, url, upload, uploadSize, *state);
     }
     if (!IsForUs(server, connection)) {
         return Refuse(server, connection, WRONG_HOST);
@@ -227,16 +350,18 @@ static enum MHD_Result Handle(void* user, struct MHD_Connection* connection, con
     for (int i = 0; i < server->def.documentCount; ++i) {
         const jnaDocument* document = &server->def.documents[i];
         if (strcmp(url, document->path) == 0) {
-            return Send(connection, MakeResponse(document->size, document->bytes, MHD_RESPMEM_PERSISTENT,
-                                        document->type, document->changes));
+            return Send(connection,
+                MakeResponse(
+                    server, document->size, document->bytes, MHD_RESPMEM_PERSISTENT, document->type, document->changes),
+                MHD_HTTP_OK);
         }
     }
     void* bytes = NULL;
     size_t size = 0;
     if (server->def.answer != NULL && server->def.answer(url, &bytes, &size, server->def.user)) {
         struct MHD_Response* response =
-            MakeResponse(size, bytes, MHD_RESPMEM_MUST_FREE, "application/octet-stream", true);
-        return Send(connection, response);
+            MakeResponse(server, size, bytes, MHD_RESPMEM_MUST_FREE, "application/octet-stream", true);
+        return Send(connection, response, MHD_HTTP_OK);
     }
     return Refuse(server, connection, NOT_FOUND);
 }
@@ -314,7 +439,13 @@ static void OnConnection(
 static void OnCompleted(
     void* user, struct MHD_Connection* connection, void** state, enum MHD_RequestTerminationCode code)
 {
-    (void)state, (void)code;
+    (void)code;
+    if ((uintptr_t)*state > CONNECTION_MEMORY && *state != user) {
+        Upload* upload = *state;
+        free(upload->bytes);
+        free(upload);
+        *state = NULL;
+    }
     Mark(user, connection, false);
 }
 
@@ -333,7 +464,7 @@ void jnaServer_Sweep(jnaServer* server)
 
 jnaServerDef jnaDefaultServerDef(void)
 {
-    return (jnaServerDef){.connectionLimit = 64, .idleSeconds = 10, .requestSeconds = 30};
+    return (jnaServerDef){.connectionLimit = 64, .idleSeconds = 10, .requestSeconds = 30, .bodyLimit = 16 << 20};
 }
 
 static bool MakeRefusals(jnaServer* server)
@@ -341,7 +472,7 @@ static bool MakeRefusals(jnaServer* server)
     bool made = true;
     for (size_t i = 0; i < sizeof(refusalTexts) / sizeof(refusalTexts[0]); ++i) {
         server->refusals[i] =
-            MakeResponse(strlen(refusalTexts[i]), refusalTexts[i], MHD_RESPMEM_PERSISTENT, "text/plain", true);
+            MakeResponse(server, strlen(refusalTexts[i]), refusalTexts[i], MHD_RESPMEM_PERSISTENT, "text/plain", true);
         made = made && server->refusals[i] != NULL;
     }
     return made &&

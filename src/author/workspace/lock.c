@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char LOCK_NAME[] = "workspace.lock";
+static const char LOCK_NAME[] = "workspace.lock", STUDIO_NAME[] = "studio.lock";
 enum { HOLDER_LENGTH = 160 };
 
 // False where another process holds it.
@@ -119,12 +119,14 @@ static jnResult TidyUp(const char* workspace, jnError* error)
     return result;
 }
 
-jnResult jnaLockWorkspace(const char* workspace, const char* who, bool alone, jnaWorkspaceLock* lock, jnError* error)
+// Opens the file of a lock and holds it.
+static jnResult Hold(
+    const char* folder, const char* name, const char* who, bool alone, jnaWorkspaceLock* lock, jnError* error)
 {
     char path[JNA_PATH_LENGTH], holder[HOLDER_LENGTH];
     jnResult result = jn_ok;
     *lock = (jnaWorkspaceLock){0};
-    JN_TRY(jnaJoinPath(workspace, LOCK_NAME, path, error));
+    JN_TRY(jnaJoinPath(folder, name, path, error));
     int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (descriptor < 0 && !alone && (errno == EACCES || errno == EROFS)) {
         return jn_ok; // one who may only read: nobody can be kept waiting
@@ -139,16 +141,33 @@ jnResult jnaLockWorkspace(const char* workspace, const char* who, bool alone, jn
     }
     if (!SetLock(descriptor, alone ? F_WRLCK : F_RDLCK, false)) {
         ReadHolder(descriptor, holder);
-        result = jnFail(error, jn_ioFailed, "%s: %s writes into it; wait for its end, or stop it", workspace, holder);
+        result =
+            name == STUDIO_NAME
+                ? jnFail(error, jn_ioFailed, "%s: %s has it open; use its page, or stop it", folder, holder)
+                : jnFail(error, jn_ioFailed, "%s: %s writes into it; wait for its end, or stop it", folder, holder);
         goto done;
     }
     WriteHolder(descriptor, who);
-    JN_TRY(alone ? TidyUp(workspace, error) : jn_ok);
 done:
     if (result != jn_ok) {
         jnaUnlockWorkspace(lock);
     }
     return result;
+}
+
+jnResult jnaLockWorkspace(const char* workspace, const char* who, bool alone, jnaWorkspaceLock* lock, jnError* error)
+{
+    JN_PASS(Hold(workspace, LOCK_NAME, who, alone, lock, error));
+    jnResult result = alone && lock->file > 0 ? TidyUp(workspace, error) : jn_ok;
+    if (result != jn_ok) {
+        jnaUnlockWorkspace(lock);
+    }
+    return result;
+}
+
+jnResult jnaLockStudio(const char* folder, jnaWorkspaceLock* lock, jnError* error)
+{
+    return Hold(folder, STUDIO_NAME, "jounce studio", true, lock, error);
 }
 
 void jnaWorkspaceLock_Share(jnaWorkspaceLock* lock)

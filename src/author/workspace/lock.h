@@ -17,6 +17,10 @@ typedef struct jnaWorkspaceLock {
 /// stay in the workspace. who: "jounce build".
 jnResult jnaLockWorkspace(const char* workspace, const char* who, bool alone, jnaWorkspaceLock* lock, jnError* error);
 
+/// The same for a page that is open on a workspace, or on the folder that its workspaces are made in:
+/// FOLDER/studio.lock. It leaves the lock of its writers alone, which its jobs take one after the other.
+jnResult jnaLockStudio(const char* folder, jnaWorkspaceLock* lock, jnError* error);
+
 /// Lets other runs of a simulation in; and waits until they have left.
 void jnaWorkspaceLock_Share(jnaWorkspaceLock* lock);
 void jnaWorkspaceLock_TakeAlone(jnaWorkspaceLock* lock);

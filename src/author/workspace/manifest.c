@@ -433,7 +433,7 @@ static jnResult CheckTogether(const Reader* r)
     return jn_ok;
 }
 
-static jnResult ParseManifest(const char* file, const char* text, size_t size, jnaManifest* manifest, jnError* error)
+static jnResult Read(const char* file, const char* text, size_t size, jnaManifest* manifest, jnError* error)
 {
     jnaYamlMap map;
     JN_PASS(jnaMapYaml(file, text, size, &map, error));
@@ -462,6 +462,16 @@ done:
     return result;
 }
 
+jnResult jnaParseManifest(const char* file, const char* text, size_t size, jnaManifest* manifest, jnError* error)
+{
+    *manifest = jnaDefaultManifest();
+    jnResult result = Read(file, text, size, manifest, error);
+    if (result != jn_ok) {
+        jnaDestroyManifest(manifest);
+    }
+    return result;
+}
+
 jnResult jnaReadManifest(const char* path, jnaManifest* manifest, jnError* error)
 {
     *manifest = jnaDefaultManifest();
@@ -479,12 +489,9 @@ jnResult jnaReadManifest(const char* path, jnaManifest* manifest, jnError* error
     } else if (size > MAX_MANIFEST) {
         result = jnFail(error, jn_badData, "%s: is larger than 1 MiB", path);
     } else {
-        result = ParseManifest(path, text, size, manifest, error);
+        result = jnaParseManifest(path, text, size, manifest, error);
     }
     free(text);
-    if (result != jn_ok) {
-        jnaDestroyManifest(manifest);
-    }
     return result;
 }
 

@@ -173,6 +173,9 @@ jnaManifest jnaDefaultManifest(void);
 /// Reads a manifest. Unknown keys and wrong values are refused with file and line.
 jnResult jnaReadManifest(const char* path, jnaManifest* manifest, jnError* error);
 
+/// The same of a text in memory. file: for errors.
+jnResult jnaParseManifest(const char* file, const char* text, size_t size, jnaManifest* manifest, jnError* error);
+
 /// The words of the enums, by value.
 extern const char* const jnaLayerNames[3];
 extern const char* const jnaRoleNames[2];

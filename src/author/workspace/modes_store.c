@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENTRY_COUNT = 13 };
+enum { ENTRY_COUNT = 14 };
 
 static void ListEntries(jnaModes* m, jnaTableEntry entries[ENTRY_COUNT])
 {
@@ -28,6 +28,7 @@ static void ListEntries(jnaModes* m, jnaTableEntry entries[ENTRY_COUNT])
         {"caps.npy", jna_float64, 1, {n}, (void**)&m->caps, false},
         {"joints.npy", jna_int32, 1, {n}, (void**)&m->joints, false},
         {"mass_share.npy", jna_float64, 1, {n}, (void**)&m->massShare, false},
+        {"regions.npy", jna_float64, 2, {n, JNA_REGIONS}, (void**)&m->regions, true},
         {"sizes.npy", jna_int32, 1, {n}, (void**)&m->sizes, false},
         {"shapes.npy", jna_float32, 3, {n, vertices, 3}, (void**)&m->shapes, false},
         {"projections.npy", jna_float32, 3, {n, vertices, 3}, (void**)&m->projections, false},

@@ -286,10 +286,15 @@ static void CapStrengthForceImpulseAndTuningAct(void** state)
             assert_int_equal(jnCharacter_TuneModes(c, -1, 1, -1, 1), 0);
             assert_int_equal(jnCharacter_TuneModes(c, -1, 1, 1, -1), 0);
             assert_int_equal(jnCharacter_TuneModes(c, -1, 1, 1, (float)NAN), 0);
+            assert_int_equal(jnCharacter_TuneMode(c, 0, -1, 1, 1), 0);
+            assert_int_equal(jnCharacter_TuneMode(c, -1, 1, 1, 1), 0);
+            assert_int_equal(jnCharacter_TuneMode(c, 14, 1, 1, 1), 0);
         } else if (kind == 4) {
             jnCharacter_SetInertia(c, 0, 0);
         } else if (kind == 5) {
-            assert_int_equal(jnCharacter_TuneModes(c, 0, 3, 1, 1), 14); // three times as fast: a ninth of the way
+            for (int k = 0; k < 14; ++k) { // three times as fast, one by one: a ninth of the way
+                assert_int_equal(jnCharacter_TuneMode(c, k, 3, 1, 1), 1);
+            }
         }
         for (int n = 0; n < 60; ++n) {
             StepTo(c, CORE_SHIFTING, n * CORE_DT, FRAME, a, NULL);

@@ -323,6 +323,26 @@ static void LocalisedModesCarryTheSame(void** state)
     DestroyCore(&core);
 }
 
+// Flesh that is no body is of one region. The figure's are measured by web/test/studio.test.mjs.
+static void AModeKnowsTheRegionsOfItsEnergy(void** state)
+{
+    (void)state;
+    Core core = MakeCore(8);
+    jnaModes modes = FindCoreModes(&core, 12, jna_projectVolume);
+    for (int k = 0; k < modes.modeCount; ++k) {
+        double sum = 0;
+        for (int r = 0; r < JNA_REGIONS; ++r) {
+            double part = modes.regions[(size_t)k * JNA_REGIONS + (size_t)r];
+            assert_true(part >= 0 && part <= 1);
+            sum += part;
+        }
+        ASSERT_NEAR(sum, 1, 1e-12);
+        ASSERT_NEAR(modes.regions[(size_t)k * JNA_REGIONS + jna_regionOther], 1, 1e-12);
+    }
+    jnaDestroyModes(&modes);
+    DestroyCore(&core);
+}
+
 static void ModesComeBackFromTheirWorkspace(void** state)
 {
     (void)state;
@@ -369,6 +389,7 @@ int main(void)
         cmocka_unit_test(ATurnedPoseHasTheModesOfTheRestPose),
         cmocka_unit_test(AnUnstablePoseIsRefused),
         cmocka_unit_test(LocalisedModesCarryTheSame),
+        cmocka_unit_test(AModeKnowsTheRegionsOfItsEnergy),
         cmocka_unit_test(ModesComeBackFromTheirWorkspace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

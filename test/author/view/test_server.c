@@ -401,6 +401,125 @@ static void AFolderWithoutAPageIsRefused(void** state)
     assert_int_equal(jnaReadFolder("/nowhere/at/all", &none, &error), jn_ioFailed);
 }
 
+// What a server that takes changes was given.
+static char taken[64];
+static int takes;
+
+static int TakeOne(const char* path, const void* body, size_t size, void** bytes, size_t* answerSize, void* user)
+{
+    (void)user;
+    if (strcmp(path, "/change") != 0) {
+        return 404;
+    }
+    ++takes;
+    snprintf(taken, sizeof(taken), "%.*s", (int)size, (const char*)body);
+    *bytes = strdup("{\"done\":true}");
+    *answerSize = 13;
+    return size == 3 ? 409 : 200;
+}
+
+static jnaServer* StartTaker(int* at)
+{
+    jnaServer* taker;
+    jnaServerDef def = jnaDefaultServerDef();
+    def.documents = viewer.documents;
+    def.documentCount = viewer.count;
+    def.take = TakeOne;
+    def.token = "0123456789abcdef";
+    def.bodyLimit = 40;
+    assert_int_equal(jnaStartServer(&def, &taker, NULL), jn_ok);
+    *at = jnaServer_Port(taker);
+    return taker;
+}
+
+// Posts `body` with these header lines. %d in them is the port.
+static int Post(int at, const char* path, const char* lines, const char* body, char* reply, size_t size)
+{
+    char request[2048], filled[1024];
+    int length = snprintf(filled, sizeof(filled), lines, at, at);
+    length = snprintf(
+        request, sizeof(request), "POST %s HTTP/1.1\r\nConnection: close\r\n%.*s\r\n%s", path, length, filled, body);
+    return Ask(at, request, (size_t)length, reply, size);
+}
+
+#define OWN_HOST "Host: 127.0.0.1:%d\r\n"
+#define OWN_ORIGIN "Origin: http://127.0.0.1:%d\r\n"
+#define TOKEN "X-Jounce-Token: 0123456789abcdef\r\n"
+#define LENGTH "Content-Length: 5\r\n"
+
+static void AChangeNeedsTokenAndOrigin(void** state)
+{
+    (void)state;
+    int at;
+    char reply[4096];
+    jnaServer* taker = StartTaker(&at);
+    takes = 0;
+    assert_int_equal(Post(at, "/change", OWN_HOST OWN_ORIGIN TOKEN LENGTH, "a = 1", reply, sizeof(reply)), 200);
+    assert_non_null(strstr(reply, "{\"done\":true}"));
+    assert_non_null(strstr(reply, "Content-Security-Policy: default-src 'none'"));
+    assert_string_equal(taken, "a = 1");
+    assert_int_equal(
+        Post(at, "/change", OWN_HOST OWN_ORIGIN TOKEN "Content-Length: 3\r\n", "abc", reply, sizeof(reply)), 409);
+    assert_int_equal(Post(at, "/other", OWN_HOST OWN_ORIGIN TOKEN LENGTH, "a = 1", reply, sizeof(reply)), 404);
+    assert_int_equal(takes, 2);
+    static const struct {
+        const char* lines;
+        int status;
+    } wrong[] = {
+        {OWN_HOST OWN_ORIGIN LENGTH, 403},                                                 // no token
+        {OWN_HOST OWN_ORIGIN "X-Jounce-Token: 0123456789abcdeF\r\n" LENGTH, 403},          // another
+        {OWN_HOST OWN_ORIGIN "X-Jounce-Token: 0123456789abcde\r\n" LENGTH, 403},           // part of it
+        {OWN_HOST OWN_ORIGIN "X-Jounce-Token: \r\n" LENGTH, 403},                          //
+        {OWN_HOST OWN_ORIGIN TOKEN "X-Jounce-Token: x\r\n" LENGTH, 403},                   // two
+        {OWN_HOST TOKEN LENGTH, 403},                                                      // no origin
+        {OWN_HOST "Origin: http://example.org\r\n" TOKEN LENGTH, 403},                     // a foreign one
+        {OWN_HOST "Origin: null\r\n" TOKEN LENGTH, 403},                                   //
+        {OWN_HOST "Origin: https://127.0.0.1:%d\r\n" TOKEN LENGTH, 403},                   // another scheme
+        {OWN_HOST "Origin: http://127.0.0.1\r\n" TOKEN LENGTH, 403},                       // another port
+        {OWN_HOST "Origin: http://127.0.0.1:%d.example.org\r\n" TOKEN LENGTH, 403},        //
+        {OWN_HOST "Origin: http://localhost:%d\r\n" TOKEN LENGTH, 403},                    // not the host asked
+        {OWN_HOST OWN_ORIGIN "Origin: http://example.org\r\n" TOKEN LENGTH, 403},          // two
+        {"Host: example.org\r\nOrigin: http://example.org\r\n" TOKEN LENGTH, 403},         // rebinding
+        {"Host: example.org:%d\r\nOrigin: http://example.org:%d\r\n" TOKEN LENGTH, 403},   //
+        {OWN_ORIGIN TOKEN LENGTH, 400},                                                    // no host
+        {OWN_HOST OWN_ORIGIN TOKEN, 411},                                                  // no length
+        {OWN_HOST OWN_ORIGIN TOKEN "Content-Length: 41\r\n", 413},                         // too long
+        {OWN_HOST OWN_ORIGIN TOKEN "Content-Length: 99999999999999999999999999\r\n", 413}, //
+        {OWN_HOST OWN_ORIGIN TOKEN "Content-Length: -1\r\n", 400},                         //
+        {OWN_HOST OWN_ORIGIN TOKEN "Transfer-Encoding: chunked\r\n", 411},                 // of no length
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) {
+        int status = Post(at, "/change", wrong[i].lines, "a = 2", reply, sizeof(reply));
+        // What is no request at all may be refused by the library in its own way.
+        if (status != wrong[i].status && status != 400 && status != 413) {
+            fail_msg("%s: status %d: %s", wrong[i].lines, status, reply);
+        }
+        assert_null(strstr(reply, "done"));
+    }
+    assert_int_equal(takes, 2);
+    assert_int_equal(Get(at, "GET", "/", reply, sizeof(reply)), 200);
+    assert_int_equal(Get(at, "GET", "/change", reply, sizeof(reply)), 404);
+    // A body that ends early, and one that takes its time.
+    int s = ConnectTo(at);
+    char half[600];
+    int length =
+        snprintf(half, sizeof(half), "POST /change HTTP/1.1\r\n" OWN_HOST OWN_ORIGIN TOKEN LENGTH "\r\na =", at, at);
+    assert_true(SendAll(s, half, (size_t)length));
+    close(s);
+    assert_int_equal(Post(at, "/change", OWN_HOST OWN_ORIGIN TOKEN LENGTH, "a = 3", reply, sizeof(reply)), 200);
+    assert_int_equal(takes, 3);
+    jnaStopServer(taker);
+}
+
+static void AServerWithoutChangesTakesNone(void** state)
+{
+    (void)state;
+    char reply[4096];
+    assert_int_equal(Post(port, "/change", OWN_HOST OWN_ORIGIN TOKEN LENGTH, "a = 1", reply, sizeof(reply)), 413);
+    assert_int_equal(
+        Post(port, "/change", OWN_HOST OWN_ORIGIN TOKEN "Content-Length: 0\r\n", "", reply, sizeof(reply)), 405);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,6 +536,8 @@ int main(void)
         cmocka_unit_test(AThousandConnectionsLeaveNothingBehind),
         cmocka_unit_test(ATakenPortIsToldAndAFreeOneFound),
         cmocka_unit_test(AFolderWithoutAPageIsRefused),
+        cmocka_unit_test(AChangeNeedsTokenAndOrigin),
+        cmocka_unit_test(AServerWithoutChangesTakesNone),
     };
     return cmocka_run_group_tests(tests, Start, Stop);
 }

@@ -259,6 +259,12 @@ export class Character {
     return count >= 0 ? count : this.module.fail();
   }
 
+  /** The same for one mode, a number of `asset.modes`. False: there is no such mode. */
+  tuneMode(mode: number, hertzScale: number, ratioScale: number, gainScale = 1): boolean {
+    const count = this.module.exports.jnwTuneMode(this.open(), mode, hertzScale, ratioScale, gainScale);
+    return count >= 0 ? count > 0 : this.module.fail();
+  }
+
   /**
    * Changes the level of detail while the character plays: the first components and modes of each, 0: all that it was made
    * with. What goes is faded out over so many seconds of steps and costs nothing from then on; what comes is faded in.

@@ -45,6 +45,7 @@ export interface Exports {
   jnwReadState(character: number): number;
   jnwSetTuning(character: number, hertzScale: number, ratioScale: number, hertzScales: number, ratioScales: number): number;
   jnwSetParameters(character: number, stiffness: number, damping: number): number;
+  jnwTuneMode(character: number, mode: number, hertzScale: number, ratioScale: number, gainScale: number): number;
   jnwTuneModes(character: number, joint: number, hertzScale: number, ratioScale: number, gainScale: number): number;
   jnwMorphDeltas(asset: number, weight: number, deltas: number): void;
   jnwSparseMorph(asset: number, weight: number, least: number, vertices: number, deltas: number): number;

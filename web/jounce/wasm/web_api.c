@@ -226,21 +226,46 @@ static bool MakePose(jnwCharacter* c, const jnAsset* a)
     return true;
 }
 
-// Modes that live at a joint (-1: all). Returns how many those are, or -1 where a scale is of no use.
-int EXPORT(jnwTuneModes)(jnwCharacter* c, int joint, float hertzScale, float ratioScale, float gainScale)
+static bool AreScales(float hertzScale, float ratioScale, float gainScale)
 {
-    const jnAsset* a = jnCharacter_Asset(c->character);
     bool good = hertzScale >= 0.0f && ratioScale >= 0.0f && hertzScale < HUGE_VALF && ratioScale < HUGE_VALF &&
                 gainScale > -HUGE_VALF && gainScale < HUGE_VALF;
     if (!good) {
         lastError = (jnError){jn_badArgument, "scales of modes are finite, those of frequency and ratio not negative"};
+    }
+    return good;
+}
+
+static void NoteTuning(jnwCharacter* c, int k, float hertzScale, float ratioScale)
+{
+    const jnAssetModes* modes = jnCharacter_Asset(c->character)->modes;
+    c->modeTuning[k] = modes->modes[k].stiffness * hertzScale * hertzScale;
+    c->modeTuning[modes->modeCount + k] = modes->modes[k].damping * hertzScale * ratioScale;
+}
+
+// One mode by its number. Returns 1; 0 where there is no such mode, or -1 where a scale is of no use.
+int EXPORT(jnwTuneMode)(jnwCharacter* c, int mode, float hertzScale, float ratioScale, float gainScale)
+{
+    const jnAsset* a = jnCharacter_Asset(c->character);
+    if (!AreScales(hertzScale, ratioScale, gainScale)) {
+        return -1;
+    }
+    if (a->modes != NULL && mode >= 0 && mode < a->modes->modeCount) {
+        NoteTuning(c, mode, hertzScale, ratioScale);
+    }
+    return jnCharacter_TuneMode(c->character, mode, hertzScale, ratioScale, gainScale);
+}
+
+// Modes that live at a joint (-1: all). Returns how many those are, or -1 where a scale is of no use.
+int EXPORT(jnwTuneModes)(jnwCharacter* c, int joint, float hertzScale, float ratioScale, float gainScale)
+{
+    const jnAsset* a = jnCharacter_Asset(c->character);
+    if (!AreScales(hertzScale, ratioScale, gainScale)) {
         return -1;
     }
     for (int k = 0; a->modes != NULL && k < a->modes->modeCount; ++k) {
-        const jnAssetMode* mode = &a->modes->modes[k];
-        if (joint < 0 || mode->joint == joint) {
-            c->modeTuning[k] = mode->stiffness * hertzScale * hertzScale;
-            c->modeTuning[a->modes->modeCount + k] = mode->damping * hertzScale * ratioScale;
+        if (joint < 0 || a->modes->modes[k].joint == joint) {
+            NoteTuning(c, k, hertzScale, ratioScale);
         }
     }
     return jnCharacter_TuneModes(c->character, joint, hertzScale, ratioScale, gainScale);

@@ -45,7 +45,7 @@ export class Panel {
   /** simulated: the workspace has the simulation of some clip. */
   constructor(
     root: HTMLElement, private readonly asset: Asset, private readonly settings: Settings, private readonly simulated: boolean,
-    private readonly actions: PanelActions) {
+    private readonly actions: PanelActions, private readonly labels: Record<Mode, string>, studio: HTMLElement | null) {
     const set: Set = (key, value) => {
       settings[key] = value;
       actions.changed(key);
@@ -67,13 +67,18 @@ export class Panel {
     this.screenRate.addEventListener('change', () => this.setRate(this.screenRate.checked ? 0 : 60));
     this.hold = element('input', { type: 'checkbox', id: 'hold' });
     this.hold.addEventListener('change', () => set('hold', this.hold.checked));
-    root.append(this.header(), this.motion(set), this.picture(), ...this.network(set), this.springs(set), ...this.regions(set), this.crowd(set), this.footer());
+    const engineer = studio ? [] : [...this.network(set), this.springs(set), ...this.regions(set), this.crowd(set)];
+    root.append(this.header(), ...(studio ? [studio] : []), this.motion(set), this.picture(), ...engineer, this.footer());
+    if (studio) {
+      this.play.parentElement!.after(element('div', { class: 'buttons' }, button('Shake', 'Shake the body (S)', actions.shake), button('Fit view', 'Look at everything (F)', actions.fit)));
+    }
     this.refresh();
   }
 
   private modes(): Choice<Mode>[] {
     return MODES.map((mode) => ({
       ...mode,
+      label: this.labels[mode.value],
       disabled: mode.value === 'target' && this.asset.network === 'none' ? 'This file has no network: the target is the skinned surface'
         : mode.value === 'springs' && this.asset.springCount === 0 ? 'This file has no springs'
           : mode.value === 'simulation' && !this.simulated ? 'There is no simulation' : undefined,

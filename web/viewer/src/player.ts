@@ -45,6 +45,9 @@ export class Player {
   /** Called after each step of the first copy; `jumped`: the clip began anew. */
   onStep: ((h: number, jumped: boolean) => void) | null = null;
 
+  /** Tunes a character further, after the sliders. */
+  refine: ((character: Character) => void) | null = null;
+
   private waiting = 0; // seconds of the screen's time not yet stepped, at a fixed rate
   private fraction = 1; // of the last step that is shown
   private started = false;
@@ -125,6 +128,7 @@ export class Player {
     character.setStrength(s.strength);
     character.setInertia(s.inertia);
     character.setForce(0, -s.gravity, 0);
+    this.refine?.(character);
   }
 
   /** Stands at a time of the clip, everything at rest there. */
@@ -297,6 +301,12 @@ export class Player {
       return actor.target;
     }
     return this.skin(actor);
+  }
+
+  /** The target of a copy at the moment that is shown. */
+  targetOf(actor: Actor): Surface {
+    actor.character.evaluateTarget(this.fraction, { surface: actor.target, normals: false });
+    return actor.target;
   }
 
   /** The skinned surface at the moment that is shown, which may lie before the end of the step. */

@@ -50,6 +50,12 @@ export const MODES: { value: Mode; label: string }[] = [
   { value: 'simulation', label: 'Simulation' },
 ];
 
+/** What a mode is called, by an engineer or an artist. */
+export function labelsOf(artist: boolean): Record<Mode, string> {
+  const plain = Object.fromEntries(MODES.map(({ value, label }) => [value, label])) as Record<Mode, string>;
+  return artist ? { ...plain, skinned: 'Without flesh', target: 'Pose alone', springs: 'With flesh' } : plain;
+}
+
 /** What the page can show of a character. */
 export function modesOf(asset: Asset, simulated: boolean): Mode[] {
   const missing: Record<Mode, boolean> = { skinned: false, target: asset.network === 'none', springs: asset.springCount === 0, simulation: !simulated };

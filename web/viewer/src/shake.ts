@@ -14,6 +14,8 @@ export class Hand {
   private readonly goal = new Vector3();
   private grabbed: { start: Vector3; id: number; x: number; y: number; moved: boolean; face: [number, number, number] } | null = null;
   private shaking = -1;
+  /** Whether presses on the body are for somebody else. */
+  off = false;
 
   constructor(private readonly stage: Stage, private readonly onPick: (face: [number, number, number], point: Vector3) => void, private readonly onDrag: () => void) {
     const canvas = stage.canvas;
@@ -30,7 +32,7 @@ export class Hand {
   }
 
   private press(event: PointerEvent): void {
-    if (event.target !== this.stage.canvas) {
+    if (event.target !== this.stage.canvas || this.off) {
       return;
     }
     if (event.button !== 0 || this.grabbed) {

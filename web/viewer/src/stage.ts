@@ -16,12 +16,12 @@ const SLOW_FRAMES = 12; // in a row, before it does
 
 /** A drawn surface: the arrays are the runtime's own, without a copy. */
 export class Body {
-  readonly mesh: Mesh<BufferGeometry, MeshStandardMaterial>;
+  readonly mesh: Mesh<BufferGeometry, MeshStandardMaterial | MeshStandardMaterial[]>;
   readonly colors: BufferAttribute;
   private readonly position: BufferAttribute;
   private readonly normal: BufferAttribute;
 
-  constructor(surface: Drawable, index: BufferAttribute, base: Uint8Array, material: MeshStandardMaterial) {
+  constructor(asset: Asset, surface: Drawable, index: BufferAttribute, base: Uint8Array, material: MeshStandardMaterial) {
     const geometry = new BufferGeometry();
     this.position = new BufferAttribute(surface.positions, 3).setUsage(DynamicDrawUsage);
     this.normal = new BufferAttribute(surface.normals, 3).setUsage(DynamicDrawUsage);
@@ -30,6 +30,10 @@ export class Body {
     geometry.setAttribute('position', this.position);
     geometry.setAttribute('normal', this.normal);
     geometry.setAttribute('color', this.colors);
+    if (asset.uvs) { // counted from the bottom; a glTF's from the top
+      geometry.setAttribute('uv', new BufferAttribute(Float32Array.from(asset.uvs, (value, i) => (i % 2 ? 1 - value : value)), 2));
+      asset.parts.forEach((part, i) => geometry.addGroup(3 * part.firstTriangle, 3 * part.triangleCount, i));
+    }
     geometry.boundingSphere = new Sphere(new Vector3(), 1e6); // the body moves: never culled, always tried by a ray
     this.mesh = new Mesh(geometry, material);
     this.mesh.frustumCulled = false;
@@ -65,6 +69,8 @@ export class Stage {
   /** Colours of the parts, RGBA bytes of the file vertices, as the screen wants them. */
   readonly base: Uint8Array;
   readonly index: BufferAttribute;
+  /** Materials of the parts, where the character's own file brings textures. */
+  textured: MeshStandardMaterial[] | null = null;
   /** Whether a hand has moved the camera since everything was fitted into the picture. */
   isMoved = false;
   /** Called when the picture has another size. */

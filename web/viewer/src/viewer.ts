@@ -1,5 +1,5 @@
 // Puts player, stage, panel and curves together, and runs them frame by frame.
-import { Vector3 } from 'three';
+import { Vector3, type MeshStandardMaterial } from 'three';
 import type { Asset } from 'jounce';
 import { Curves } from './curves';
 import { ErrorTrack } from './errors';
@@ -10,10 +10,11 @@ import { MorphCrowd } from './morph_crowd';
 import { Panel } from './panel';
 import { FEWEST_FRAMES, LONGEST_FILM, recordCanvas, saveFile } from './record';
 import { Player, type Actor, type Drawable } from './player';
-import { DEFAULTS, heatsOf, MODES, modesOf, type Heat, type Mode, type Settings } from './settings';
+import { DEFAULTS, heatsOf, labelsOf, MODES, modesOf, type Heat, type Mode, type Settings } from './settings';
 import { Hand } from './shake';
 import { Simulation, type Motion } from './simulation';
 import { Body, Stage } from './stage';
+import type { Preview } from './studio/preview';
 import { cycleTheme, onTheme } from './theme';
 import { Timeline } from './timeline';
 
@@ -56,9 +57,19 @@ export class Viewer {
   private last = 0;
   private running = false;
   private repaint = true;
+  private over: Uint8Array | null = null; // colours instead of the body's own
+  private readonly labels: Record<Mode, string>;
+  /** Shapes what is shown of the flesh, in the studio. */
+  preview: Preview | null = null;
+  /** Called with the vertex of the asset that was clicked, instead of its curves. */
+  onPick: ((vertex: number) => void) | null = null;
+  /** Called before a frame is drawn. */
+  onFrame: (() => void) | null = null;
   private readonly find = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 
-  constructor(readonly asset: Asset, motions: readonly Motion[]) {
+  /** studio: what the panel begins with for an artist, instead of an engineer's sliders. */
+  constructor(readonly asset: Asset, motions: readonly Motion[], studio: HTMLElement | null = null) {
+    this.labels = labelsOf(studio !== null);
     const simulation = new Simulation(asset, motions), place = readPlace(location.hash);
     this.simulated = simulation.any;
     Object.assign(this.settings, readLink(location.hash, asset, simulation.any));
@@ -83,7 +94,7 @@ export class Viewer {
       record: () => void this.record(),
       copyLink: () => void navigator.clipboard?.writeText(this.placeLink),
       theme: cycleTheme,
-    });
+    }, this.labels, studio);
     this.player.onStep = (_, jumped) => this.curves.record(jumped);
     onTheme(() => {
       this.stage.setTheme();
@@ -188,6 +199,39 @@ export class Viewer {
     this.hand.shake();
   }
 
+  /** Tunes all copies anew. */
+  retune(): void {
+    this.player.applySettings();
+    this.track.restart();
+  }
+
+  /** Colours, RGBA bytes of the file vertices, instead of the body's own; null: its own. */
+  paintOver(colors: Uint8Array | null): void {
+    this.over = colors;
+    this.repaint = true;
+  }
+
+  /** Draws the parts with these materials. */
+  setMaterials(materials: MeshStandardMaterial[]): void {
+    this.stage.textured = materials;
+    this.repaint = true;
+  }
+
+  /** Pauses at a frame of a clip, as playing up to it leaves the flesh. */
+  standAt(name: string, frame: number): void {
+    const clip = this.asset.findClip(name);
+    if (clip >= 0) {
+      this.set('clip', clip);
+      this.stand(frame / this.asset.clips[clip].rate);
+    }
+  }
+
+  // What a mode shows, between the limits and under the mask of the studio.
+  private shown(actor: Actor, mode: Mode): Drawable {
+    const surface = this.player.show(actor, mode);
+    return mode === 'springs' && this.preview?.shapes ? this.preview.shape(surface, this.player.targetOf(actor)) : surface;
+  }
+
   private restart(): void {
     const { clip, mode, compare, against, heat, region } = this.settings, copies = this.settings.copies;
     Object.assign(this.settings, DEFAULTS, { clip, mode, compare, against, heat, copies, region, regions: {} });
@@ -227,7 +271,7 @@ export class Viewer {
     const { solid, ghost, index, base, bodies } = this.stage, { modes } = this, main = modes.includes(null) ? null : modes.includes('springs') ? 'springs' : 'skinned';
     const shown = modes.map((mode): Shown => {
       const material = this.settings.compare === 'overlay' && mode !== main ? ghost : solid;
-      const body = new Body(mode === null || mode === 'springs' ? actor.character.surface : actor.skinned, index, base, material);
+      const body = new Body(this.asset, mode === null || mode === 'springs' ? actor.character.surface : actor.skinned, index, base, material);
       body.mesh.castShadow = body.mesh.receiveShadow = material === solid;
       body.mesh.renderOrder = mode === main ? 0 : 1;
       bodies.add(body.mesh);
@@ -264,9 +308,13 @@ export class Viewer {
     const first = this.drawn[0], positions = first.actor.character.positions;
     const distance = (v: number) => point.distanceTo(new Vector3(positions[3 * v], positions[3 * v + 1], positions[3 * v + 2]).add(first.main.mesh.position));
     const vertex = face.reduce((best, v) => (distance(v) < distance(best) ? v : best));
+    this.hideHint();
+    if (this.onPick) {
+      this.onPick(this.asset.weld[vertex]);
+      return;
+    }
     this.curves.open(vertex);
     this.stage.marker.visible = true;
-    this.hideHint();
   }
 
   // Whoever has found out need not be told.
@@ -302,17 +350,19 @@ export class Viewer {
   }
 
   private paint(entry: Drawn, seconds: number): void {
-    const { heat, mode } = this.settings;
+    const { heat, mode } = this.settings, { textured, solid, ghost } = this.stage;
     for (const { body, mode: own } of entry.shown) {
       const colors = body.colors.array as Uint8Array;
-      if (body.mesh.material !== this.stage.solid) {
+      if (body.mesh.material === ghost) {
         continue;
       }
+      const bare = heat === 'none' && this.over === null;
+      body.mesh.material = bare && textured ? textured : solid;
       if (heat === 'error' && own !== 'simulation' && this.settings.compare === 'all') {
         this.measureError(entry.actor, own ?? mode, seconds); // each has its own
         this.heat.paint(colors);
       } else if (heat === 'none' || body !== entry.main) {
-        colors.set(this.stage.base);
+        colors.set(this.over ?? this.stage.base);
       } else {
         if (isMoving(heat)) {
           this.measureMotion(entry.actor, heat, seconds);
@@ -357,6 +407,7 @@ export class Viewer {
   /** A frame of the screen: moves everything by so many seconds and, unless told not to, draws. */
   frame(seconds: number, draws = true): void {
     const s = this.settings;
+    this.onFrame?.();
     this.hand.advance(Math.min(seconds, 0.1));
     this.player.root.splice(0, 3, this.hand.offset.x, this.hand.offset.y, this.hand.offset.z);
     this.player.advance(seconds);
@@ -366,7 +417,7 @@ export class Viewer {
         this.paint(entry, seconds); // before what is shown: both write to the copy's surfaces
       }
       const there = this.player.copies === 1 && this.player.simulation.has(s.clip);
-      const surfaces = entry.shown.map(({ mode }) => this.player.show(entry.actor, mode ?? s.mode));
+      const surfaces = entry.shown.map(({ mode }) => this.shown(entry.actor, mode ?? s.mode));
       entry.shown.forEach(({ body, mode }, i) => { // all are worked out before: the runtime's memory may have moved meanwhile
         body.update(surfaces[i]);
         body.mesh.visible = mode !== 'simulation' || there;
@@ -415,7 +466,7 @@ export class Viewer {
   private placeNames(): void {
     const names = this.find('names'), { compare, mode, against, copies, clip } = this.settings, { shown } = this.drawn[0];
     const missing = !this.player.simulation.has(clip) || copies > 1;
-    const label = (value: Mode) => MODES.find((entry) => entry.value === value)!.label + (value === 'simulation' && missing ? ': none here' : '');
+    const label = (value: Mode) => this.labels[value] + (value === 'simulation' && missing ? ': none here' : '');
     const beside = this.abreast > 1;
     const texts = compare === 'none' || (copies > 1 && beside) ? [] : beside ? shown.map((one) => label(one.mode ?? mode)) : [label(mode), label(against)];
     names.className = compare;
