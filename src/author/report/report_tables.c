@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/cholmod.h>
 
 enum { MOST_REASONS = 12 };
 
@@ -213,12 +212,11 @@ void jnaReport_Settings(Report* r)
     const dnnl_version_t* dnnl = dnnl_version();
     jnaReport_BeginSection(r, "settings", "Settings and versions");
     fprintf(out,
-        "<p id=\"versions\">Jounce %s, files of version %d; Assimp %u.%u, cairo %s, CHOLMOD %d.%d.%d, jansson %s, "
+        "<p id=\"versions\">Jounce %s, files of version %d; Assimp %u.%u, cairo %s, jansson %s, "
         "oneDNN "
         "%d.%d.%d.</p>\n",
         jnVersion(), (int)JN_ASSET_VERSION, aiGetVersionMajor(), aiGetVersionMinor(), cairo_version_string(),
-        CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION, JANSSON_VERSION, dnnl->major, dnnl->minor,
-        dnnl->patch);
+        JANSSON_VERSION, dnnl->major, dnnl->minor, dnnl->patch);
     fputs("<details id=\"manifest\"><summary>manifest.yaml, all that was set</summary>\n<pre>", out);
     jnaReport_Text(out, r->manifestText);
     fputs("</pre></details>\n", out);
