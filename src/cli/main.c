@@ -131,6 +131,9 @@ int main(int argc, char** argv)
     }
     if (strcmp(argv[0], "--version") == 0) {
         printf("jounce %s\n", jnVersion());
+        if (JNC_MISSING_PARTS[0] != '\0') {
+            printf("without %s\n", JNC_MISSING_PARTS);
+        }
         return JNC_DONE;
     }
     for (int i = 0; i < VERB_COUNT; ++i) {

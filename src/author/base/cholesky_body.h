@@ -7,6 +7,12 @@
 // Rows of a tile: two vectors. Six columns keep twelve sums, two loads and a factor in sixteen registers.
 enum { TILE_ROWS = 2 * LANES, TILE_COLUMNS = 6, DEPTH = 192, PANEL = 24 };
 
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 6")
+#endif
+
 typedef double Vector __attribute__((vector_size(8 * LANES)));
 typedef double Four __attribute__((vector_size(32)));
 
@@ -41,13 +47,13 @@ static inline __attribute__((always_inline)) void MultiplyTile(
     Vector sums[TILE_COLUMNS][2] = {0};
     for (int d = 0; d < depth; ++d, left += step, right += TILE_COLUMNS) {
         Vector low = Load(left), high = Load(left + LANES);
-#pragma GCC unroll 6
+        UNROLL
         for (int c = 0; c < columns; ++c) {
             sums[c][0] += low * right[c];
             sums[c][1] += high * right[c];
         }
     }
-#pragma GCC unroll 6
+    UNROLL
     for (int c = 0; c < columns; ++c) {
         double* to = out + (size_t)c * leading;
         Store(to, add ? Load(to) + sums[c][0] : sums[c][0]);

@@ -31,6 +31,7 @@ typedef struct Graph {
     int* strengths; // [starts[count]], edges of the finest graph in each edge
     int* weights;   // [count], vertices of the finest graph in each vertex
     int total;      // of the weights
+    int* names;     // [count], rows of the matrix; NULL in coarser graphs
 } Graph;
 
 static uint32_t Draw(uint64_t* random)
@@ -527,9 +528,8 @@ static void OrderLeaf(const Graph* g, int* places)
 
 // --- dissection
 
-// The graph of one part. index: [count], scratch. names, partNames: the rows of the matrix.
-static bool TakePart(jnaArena* arena, const Graph* g, const int8_t* where, int side, int* index, const int* names,
-    int** partNames, Graph* part)
+// The graph of one part. index: [count], scratch.
+static bool TakePart(jnaArena* arena, const Graph* g, const int8_t* where, int side, int* index, Graph* part)
 {
     int count = 0;
     int64_t edges = 0;
@@ -537,7 +537,7 @@ static bool TakePart(jnaArena* arena, const Graph* g, const int8_t* where, int s
         index[v] = where[v] == side ? count++ : -1;
         edges += where[v] == side ? g->starts[v + 1] - g->starts[v] : 0;
     }
-    *partNames = jnaArena_Take(arena, count, sizeof(int));
+    part->names = jnaArena_Take(arena, count, sizeof(int));
     if (!TakeGraph(arena, count, edges, part)) {
         return false;
     }
@@ -548,7 +548,7 @@ static bool TakePart(jnaArena* arena, const Graph* g, const int8_t* where, int s
         }
         part->starts[index[v]] = used;
         part->weights[index[v]] = 1;
-        (*partNames)[index[v]] = names[v];
+        part->names[index[v]] = g->names[v];
         for (int e = g->starts[v]; e < g->starts[v + 1]; ++e) {
             if (index[g->to[e]] >= 0) {
                 part->strengths[used] = 1;
@@ -561,13 +561,13 @@ static bool TakePart(jnaArena* arena, const Graph* g, const int8_t* where, int s
     return true;
 }
 
-static bool Dissect(const Graph* g, const int* names, int32_t* order)
+static bool Dissect(const Graph* g, int32_t* order)
 {
     if (g->count <= LEAF) {
         int places[LEAF];
         OrderLeaf(g, places);
         for (int i = 0; i < g->count; ++i) {
-            order[i] = names[places[i]];
+            order[i] = g->names[places[i]];
         }
         return true;
     }
@@ -581,20 +581,19 @@ static bool Dissect(const Graph* g, const int* names, int32_t* order)
     }
     largest = counts[0] > counts[1] ? counts[0] : counts[1];
     if (good && largest > g->count - g->count / 16) { // nothing parts it: as it is
-        memcpy(order, names, (size_t)g->count * sizeof(int));
+        memcpy(order, g->names, (size_t)g->count * sizeof(int));
     } else if (good) {
         int32_t* to = order;
         for (int side = 0; side < 2 && good; ++side) {
             jnaArena own = {0};
             Graph part = {0};
-            int* partNames = NULL;
-            good = TakePart(&own, g, where, side, index, names, &partNames, &part) && Dissect(&part, partNames, to);
+            good = TakePart(&own, g, where, side, index, &part) && Dissect(&part, to);
             to += counts[side];
             jnaReleaseArena(&own);
         }
         for (int v = 0; good && v < g->count; ++v) {
             if (where[v] == APART) {
-                *to++ = names[v];
+                *to++ = g->names[v];
             }
         }
     }
@@ -606,11 +605,11 @@ bool jnaDissect(int count, const int* starts, const int* neighbours, int32_t* or
 {
     jnaArena arena = {0};
     Graph g = {0};
-    int* names = jnaArena_Take(&arena, count, sizeof(int));
+    g.names = jnaArena_Take(&arena, count, sizeof(int));
     bool good = TakeGraph(&arena, count, starts[count], &g);
     int used = 0;
     for (int v = 0; good && v < count; ++v) {
-        names[v] = v;
+        g.names[v] = v;
         g.weights[v] = 1;
         g.starts[v] = used;
         for (int e = starts[v]; e < starts[v + 1]; ++e) {
@@ -623,7 +622,7 @@ bool jnaDissect(int count, const int* starts, const int* neighbours, int32_t* or
     if (good) {
         g.starts[count] = used;
         g.total = count;
-        good = Dissect(&g, names, order);
+        good = Dissect(&g, order);
     }
     jnaReleaseArena(&arena);
     return good;
