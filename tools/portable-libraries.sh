@@ -2,7 +2,7 @@
 # The libraries of the portable command, built for one target from Debian's source packages: jansson, libyaml, zlib and
 # meshoptimizer as static libraries, and the headers of xxHash, Eigen and Spectra beside them.
 #
-#   portable-libraries.sh FOLDER TARGET    TARGET: x86_64-linux-gnu, aarch64-linux-gnu or x86_64-w64-mingw32
+#   portable-libraries.sh FOLDER TARGET    TARGET: x86_64-linux-gnu
 #
 # FOLDER/sources has what was fetched, FOLDER/TARGET the result, with include/ and lib/. What is there is not built again.
 # Nothing on the system changes: apt-get keeps its lists in FOLDER.
@@ -14,10 +14,7 @@ target=$2
 out=$folder/$target
 [ ! -f "$out/done" ] || exit 0
 
-case $target in
-*-mingw32) compiler=$target-gcc-posix cxx=$target-g++-posix system=Windows ;;
-*) compiler=$target-gcc cxx=$target-g++ system=Linux ;;
-esac
+compiler=$target-gcc cxx=$target-g++
 for tool in "$compiler" "$cxx" cmake dpkg-source; do
     command -v "$tool" >/dev/null || { echo "portable-libraries.sh: there is no $tool" >&2; exit 77; }
 done
@@ -46,7 +43,7 @@ library() {
     name=$1
     shift
     cmake -S "$folder/sources/$name" -B "$out/build/$name" -DCMAKE_INSTALL_PREFIX="$out" -DCMAKE_INSTALL_LIBDIR=lib \
-        -DCMAKE_BUILD_TYPE=Release -DCMAKE_SYSTEM_NAME=$system -DCMAKE_SYSTEM_PROCESSOR="${target%%-*}" \
+        -DCMAKE_BUILD_TYPE=Release \
         -DCMAKE_C_COMPILER="$compiler" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" \
         -DBUILD_SHARED_LIBS=OFF -Wno-dev "$@" >"$out/log" 2>&1 &&
         cmake --build "$out/build/$name" -j "$(nproc)" --target install >>"$out/log" 2>&1 ||
