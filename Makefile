@@ -10,6 +10,7 @@
 #   make platforms  the runtime on other compilers and machines, a table; installs what that takes (docs/reference/platforms.md)
 #   make packages   .deb and .tar.gz in build/packages
 #   make release every package, what they are made of (SPDX) and checksums in build/release-VERSION (tools/release.sh)
+#   make portable   the command as one static file for any Linux, tried in an empty root folder: build/packages
 #   make python  the Python package as one wheel in build/python (docs/guides/python.md)
 #   make blender the Blender add-on as one zip in build/blender (docs/guides/blender.md)
 #   make blender-test  installs Debian's Blender and runs the add-on's tests in it
@@ -21,7 +22,7 @@
 #   make deps    install the missing Debian packages
 #   make clean   remove build/
 
-.PHONY: demo body test bench fuzz coverage cluster-test results docs docs-check reference platforms packages release python blender blender-test build deps clean
+.PHONY: demo body test bench fuzz coverage cluster-test results docs docs-check reference platforms packages portable release python blender blender-test build deps clean
 .DEFAULT_GOAL := build
 
 JOUNCE := build/release/bin/jounce
@@ -110,6 +111,17 @@ packages: build
 VERSION := $(shell sed -n 's/^project(jounce VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 release: build
 	@tools/release.sh build/release build/release-$(VERSION)
+
+# Four libraries are fetched as Debian's source packages and built for it.
+LIBRARIES := build/portable-libraries
+portable: build
+	@tools/install-packages.sh dpkg-source:dpkg-dev file:file
+	@tools/portable-libraries.sh $(LIBRARIES) x86_64-linux-gnu
+	@test -f build/portable/build.ninja || cmake --preset portable -Wno-dev > build-portable.log 2>&1 || { cat build-portable.log; exit 1; }
+	@rm -f build-portable.log
+	@cmake --build --preset portable -j $(JOBS) --target jounce_command -- --quiet
+	@tools/portable-test.sh build/portable/bin/jounce $(JOUNCE) build/portable/test || [ $$? = 77 ]
+	@tools/portable-pack.sh build/portable/bin/jounce $(LIBRARIES) build/packages
 
 # Nothing is fetched: the wheel is written by a script that needs Python alone.
 PYTHON := $(firstword $(wildcard /usr/bin/python3) python3)

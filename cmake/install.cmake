@@ -30,7 +30,20 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libjounce RENAME 
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libjounce-dev RENAME copyright COMPONENT devel)
 if(JOUNCE_AUTHOR)
     install(TARGETS jounce_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tool)
-    install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/jounce RENAME copyright COMPONENT tool)
+    # The command contains more than our own: Debian's form of saying so.
+    file(STRINGS LICENSE license_lines)
+    set(expat "")
+    foreach(line IN LISTS license_lines)
+        if(line STREQUAL "")
+            set(line ".")
+        endif()
+        string(APPEND expat " ${line}\n")
+    endforeach()
+    string(STRIP "${expat}" expat)
+    set(expat " ${expat}")
+    configure_file(cmake/copyright.tool.in ${PROJECT_BINARY_DIR}/copyright.tool @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/copyright.tool DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/jounce RENAME copyright
+        COMPONENT tool)
     install(FILES src/cli/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME jounce
         COMPONENT tool)
 endif()

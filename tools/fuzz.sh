@@ -11,8 +11,8 @@
 # the run found in a second build, which is how inputs of the fuzz preset get to AddressSanitizer. SEED=N draws the same
 # inputs every time: `make test` does, so that it judges the change and not the draw.
 set -eu
-# Nothing here computes by OpenBLAS, whose idle threads take as much time as the target.
-export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
+# Idle threads would take as much time as the target.
+export OMP_NUM_THREADS=1
 source=$(cd "$(dirname "$0")/.." && pwd)
 build=$(cd "$1" && pwd) seconds=$2
 shift 2

@@ -19,7 +19,6 @@ typedef struct jncVerb {
     const char* name;
     const char* summary;
     int (*run)(int argc, char** argv); // argv[0] is the first word after the verb
-    bool algebra;                      // goes through OpenBLAS
 } jncVerb;
 
 typedef enum jncKind {

@@ -1,41 +1,34 @@
 // jounce VERB ...: finds the verb and hands over.
 #include "cli.h"
 
-#include "base/blas.h"
 #include "workspace/manifest.h"
 
-#include <limits.h>
-#include <math.h>
-#include <omp.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 static const jncVerb verbs[] = {
-    {"demo", "run the whole pipeline on the built-in figure", jncDemo, true},
-    {"new", "create a workspace from a rigged character and its clips", jncNew, false},
-    {"build", "bring a workspace up to date", jncBuild, true},
-    {"tetrahedralize", "fill the character with tetrahedra", jncTetrahedralize, true},
-    {"tune", "set how soft the regions of the body are, and how far they may move", jncTune, false},
-    {"anatomy", "measure how soft the flesh is and compare it with people", jncAnatomy, true},
-    {"modes", "compute the vibration modes of the flesh", jncModes, true},
-    {"simulate", "simulate the flesh in poses and clips", jncSimulate, true},
-    {"audit", "check that simulated poses are reproducible", jncAudit, true},
-    {"train", "train the network that corrects the skinned surface", jncTrain, true},
-    {"fit", "fit the springs to simulated or imported motion", jncFit, true},
-    {"evaluate", "measure the error against the simulated motion", jncEvaluate, true},
-    {"report", "write the results of a workspace as one HTML page", jncReport, true},
-    {"springs run", "simulate springs on targets given as arrays", jncSpringsRun, false},
-    {"springs fit", "fit stiffness and damping to arrays of targets and motion", jncSpringsFit, true},
-    {"check", "check a workspace or a file for damage", jncCheck, false},
-    {"export", "write the character file that the runtime plays", jncExport, false},
-    {"info", "print the contents and cost of a character file", jncInfo, false},
-    {"bake", "write a clip as a vertex cache for other programs", jncBake, false},
-    {"view", "show a character in motion in a browser", jncView, true},
-    {"studio", "change a character's motion by hand, in a browser", jncStudioVerb, true},
-    {"picture", "draw a character, still or in motion", jncPicture, true},
+    {"demo", "run the whole pipeline on the built-in figure", jncDemo},
+    {"new", "create a workspace from a rigged character and its clips", jncNew},
+    {"build", "bring a workspace up to date", jncBuild},
+    {"tetrahedralize", "fill the character with tetrahedra", jncTetrahedralize},
+    {"tune", "set how soft the regions of the body are, and how far they may move", jncTune},
+    {"anatomy", "measure how soft the flesh is and compare it with people", jncAnatomy},
+    {"modes", "compute the vibration modes of the flesh", jncModes},
+    {"simulate", "simulate the flesh in poses and clips", jncSimulate},
+    {"audit", "check that simulated poses are reproducible", jncAudit},
+    {"train", "train the network that corrects the skinned surface", jncTrain},
+    {"fit", "fit the springs to simulated or imported motion", jncFit},
+    {"evaluate", "measure the error against the simulated motion", jncEvaluate},
+    {"report", "write the results of a workspace as one HTML page", jncReport},
+    {"springs run", "simulate springs on targets given as arrays", jncSpringsRun},
+    {"springs fit", "fit stiffness and damping to arrays of targets and motion", jncSpringsFit},
+    {"check", "check a workspace or a file for damage", jncCheck},
+    {"export", "write the character file that the runtime plays", jncExport},
+    {"info", "print the contents and cost of a character file", jncInfo},
+    {"bake", "write a clip as a vertex cache for other programs", jncBake},
+    {"view", "show a character in motion in a browser", jncView},
+    {"studio", "change a character's motion by hand, in a browser", jncStudioVerb},
+    {"picture", "draw a character, still or in motion", jncPicture},
 };
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
 
@@ -125,71 +118,8 @@ static int Finish(int code)
     return code;
 }
 
-// Threads that the rest of a limited address space has buffers for, half of it kept for the work. OpenBLAS reads such
-// settings while it is loaded.
-static void LimitThreads(const struct rlimit* limit)
-{
-    char count[24];
-    unsigned long mapped = 0;
-    FILE* status = fopen("/proc/self/statm", "r");
-    if (status != NULL) {
-        if (fscanf(status, "%lu", &mapped) != 1) {
-            mapped = 0;
-        }
-        fclose(status);
-    }
-    rlim_t taken = (rlim_t)mapped * (rlim_t)sysconf(_SC_PAGESIZE);
-    rlim_t room = limit->rlim_cur > taken ? (limit->rlim_cur - taken) / 2 : 0;
-    snprintf(count, sizeof(count), "%d", (int)fmin(fmax((double)(room / JNA_BLAS_BUFFER), 1), 1024));
-    (void)setenv("OPENBLAS_NUM_THREADS", "1", 1); // its own threads are never used
-    (void)setenv("OMP_THREAD_LIMIT", count, 0);
-}
-
-// Whether address space is limited: `ulimit -v`, and clusters that count it.
-static bool IsLimited(struct rlimit* limit)
-{
-    return getrlimit(RLIMIT_AS, limit) == 0 && limit->rlim_cur != RLIM_INFINITY;
-}
-
-// OpenBLAS chooses its kernels while it is loaded: for a better choice the command begins again.
-static void ChooseBlas(char** argv)
-{
-    char path[PATH_MAX];
-    struct rlimit limit;
-    const char* better = getenv("OPENBLAS_CORETYPE") == NULL ? jnaBetterBlas() : NULL;
-    bool limited = IsLimited(&limit) && getenv("OPENBLAS_NUM_THREADS") == NULL;
-    ssize_t length = better != NULL || limited ? readlink("/proc/self/exe", path, sizeof(path) - 1) : -1;
-    if (length > 0) {
-        if (better != NULL) {
-            (void)setenv("OPENBLAS_CORETYPE", better, 1);
-        }
-        if (limited) {
-            LimitThreads(&limit);
-        }
-        path[length] = '\0'; // by its name, which other programs list
-        execv(path, argv);   // where it fails all goes on as it is, only slower
-    }
-}
-
-// A verb that goes through OpenBLAS has its buffers or does not begin.
-static int RunVerb(const jncVerb* verb, int argc, char** argv)
-{
-    struct rlimit limit;
-    bool help = argc > 0 && strcmp(argv[0], "--help") == 0;
-    if (verb->algebra && !help && IsLimited(&limit)) {
-        int threads = omp_get_max_threads(), made = jnaReserveBlas(threads);
-        if (made == 0) {
-            return jncFail(&(jnError){jn_outOfMemory, "out of memory: linear algebra takes 144 MiB of address space "
-                                                      "for a thread; raise its limit (ulimit -v)"});
-        }
-        omp_set_num_threads(made);
-    }
-    return verb->run(argc, argv);
-}
-
 int main(int argc, char** argv)
 {
-    ChooseBlas(argv);
     argc--;
     argv++;
     (void)setvbuf(stdout, NULL, _IOLBF, 0); // line by line into a pipe or a file, too: a long build is watched there
@@ -203,12 +133,15 @@ int main(int argc, char** argv)
     }
     if (strcmp(argv[0], "--version") == 0) {
         printf("jounce %s\n", jnVersion());
+        if (JNC_MISSING_PARTS[0] != '\0') {
+            printf("without %s\n", JNC_MISSING_PARTS);
+        }
         return JNC_DONE;
     }
     for (int i = 0; i < VERB_COUNT; ++i) {
         int words = MatchVerb(&verbs[i], argc, argv);
         if (words > 0) {
-            return Finish(RunVerb(&verbs[i], argc - words, argv + words));
+            return Finish(verbs[i].run(argc - words, argv + words));
         }
     }
     if (strcmp(argv[0], "springs") == 0) {

@@ -6,7 +6,6 @@
 
 #include "runtime/for_author.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -48,28 +47,7 @@ static void OnInterrupt(int signal)
     errno = before;
 }
 
-// METIS, below CHOLMOD, takes SIGTERM for a failure of its own while it orders a matrix: its handler, of this name,
-// jumps out of METIS, on whatever thread the signal comes. This one stands before it and hands on what METIS raises
-// itself, for want of memory.
-typedef void Handler(int signal);
-static volatile sig_atomic_t listening;
-__attribute__((visibility("default"))) Handler gk_sigthrow;
-
-void gk_sigthrow(int signal)
-{
-    Handler* metis;
-    if (signal == SIGTERM && listening) {
-        OnInterrupt(signal);
-    } else if (signal == SIGTERM) {
-        _exit(128 + SIGTERM); // as the signal does where nobody listens
-    } else {                  // raised by METIS in its own thread: no signal in the middle of anything
-        void* found = dlsym(RTLD_NEXT, "gk_sigthrow");
-        memcpy(&metis, &found, sizeof(metis));
-        if (metis != NULL) {
-            metis(signal);
-        }
-    }
-}
+static bool listening;
 
 static void Listen(void)
 {
@@ -78,7 +56,7 @@ static void Listen(void)
     if (listening || timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &overdue) != 0) {
         return; // without such a timer a signal ends the process as it always does
     }
-    listening = 1;
+    listening = true;
     sigaction(SIGPROF, &end, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

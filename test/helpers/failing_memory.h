@@ -14,7 +14,7 @@ void* __libc_memalign(size_t alignment, size_t size);
 
 // Allocations left until the one that fails; negative: none fails.
 static long countdown = -1;
-// Only allocations of this program and the libraries linked into it count; METIS ends the process when it gets none.
+// Only allocations of this program and the libraries linked into it count.
 static bool onlyOurs __attribute__((unused));
 
 #ifdef JN_SANITIZED

@@ -27,8 +27,6 @@ symbols=$(nm -D --undefined-only "$build/bin/jounce")
 for symbol in __stack_chk_fail __snprintf_chk __memcpy_chk; do
     case $symbols in *$symbol*) ;; *) say "$build/bin/jounce: does not use $symbol" ;; esac
 done
-# METIS's handler of SIGTERM would jump out of METIS on whatever thread the signal comes: the command's is before it.
-nm -D --defined-only "$build/bin/jounce" | grep -q gk_sigthrow || say "$build/bin/jounce: has no handler before METIS's"
 # The newest level that compiler and C library have, and on x86-64 marks where jumps may land.
 if [ -f "$build/CMakeCache.txt" ] && grep -q "^JOUNCE_FORTIFIES:INTERNAL=1" "$build/CMakeCache.txt"; then
     grep -q -- "-D_FORTIFY_SOURCE=3" "$build/build.ninja" || say "$build: is not compiled with _FORTIFY_SOURCE=3"

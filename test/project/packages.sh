@@ -27,6 +27,9 @@ done
 for name in libjounce libjounce-dev jounce; do
     grep -q 'MIT License' "$root/usr/share/doc/$name/copyright" || { echo "$name has no license"; exit 1; }
 done
+for words in MPL-2.0 BSD-2-clause AGPL; do
+    grep -q "$words" "$root/usr/share/doc/jounce/copyright" || { echo "the command's copyright does not name $words"; exit 1; }
+done
 
 # Fresh projects.
 mkdir "$stage/project"

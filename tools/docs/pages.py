@@ -37,6 +37,7 @@ SHELVES = [
             "docs/reference/npm-api.md",
             "docs/reference/file-format.md",
             "docs/reference/platforms.md",
+            "docs/reference/licences.md",
         ],
     ),
     (

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/dense.h"
+#include "base/matrices.h"
 #include "base/try.h"
 
 #include "runtime/for_author.h"
@@ -20,9 +21,6 @@
 #define UNUSED 0.02
 // Of the largest variance, so that C has a factor.
 #define LEAST_VARIANCE 1e-12
-
-void dsyev_(const char* jobs, const char* half, const int* size, double* matrix, const int* leading, double* values,
-    double* work, const int* workSize, int* info);
 
 void jnaDestroyTargetBasis(jnaTargetBasis* b)
 {
@@ -123,14 +121,6 @@ static void Weigh(
     }
 }
 
-// Eigenvectors as rows, those of the smallest values first.
-static bool FindVectors(int size, double* matrix, double* values, double* work, int workSize)
-{
-    int info = 0;
-    dsyev_("V", "L", &size, matrix, &size, values, work, &workSize, &info);
-    return info == 0;
-}
-
 // Target t is the eigenvector v: S L v, with the weight v^T L^-1 w.
 static void FillTarget(
     const double* half, const double* v, const int* columns, int size, double* scratch, double* mix, double* shape)
@@ -164,7 +154,7 @@ jnResult jnaFindTargetBasis(
     int64_t square = (int64_t)size * size;
     int* columns = jnaArena_Take(&arena, size, sizeof(*columns));
     double* half = jnaArena_Take(&arena, square, sizeof(double));
-    double* scratch = jnaArena_Take(&arena, square + 64 * (int64_t)size, sizeof(double));
+    double* scratch = jnaArena_Take(&arena, square, sizeof(double));
     double* matrix = jnaArena_Take(&arena, square, sizeof(double));
     double* values = jnaArena_Take(&arena, size, sizeof(double));
     *b = (jnaTargetBasis){0};
@@ -177,7 +167,9 @@ jnResult jnaFindTargetBasis(
     bool good = jnaFactorDense(half, (size_t)size);
     if (good) {
         Weigh(half, products, columns, all, size, scratch, matrix);
-        good = FindVectors(size, matrix, values, scratch, (int)(square + 64 * size));
+        jnResult found = jnaFindEigenvectors(size, matrix, values); // as rows, those of the smallest values first
+        JN_TRY(found == jn_outOfMemory ? jnFail(error, found, "out of memory for a basis of morph targets") : jn_ok);
+        good = found == jn_ok;
     }
     JN_TRY(good ? jn_ok
                 : jnFail(error, jn_badData,

@@ -85,6 +85,11 @@ jnResult jnaGltf_DecompressMeshes(jnaGltf* g)
             }
             bool found =
                 jnaGltf_FindView(g, jnaGltf_Integer(extension, "bufferView", -1), &bytes) && bytes.data != NULL;
+            if (!jnaHasDraco()) {
+                return jnFail(g->error, jn_badData,
+                    "%s: mesh %zu is packed by Draco, which this build of jounce leaves out; save it unpacked", g->path,
+                    m);
+            }
             const char* reason = found ? Unpack(g, primitive, extension, &bytes) : "its buffer is not there";
             if (reason != NULL) {
                 return jnFail(g->error, jn_badData, "%s: mesh %zu is packed by Draco and cannot be unpacked: %s",

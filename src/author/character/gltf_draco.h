@@ -12,6 +12,9 @@ extern "C" {
 /// A mesh that was unpacked.
 typedef struct jnaDracoMesh jnaDracoMesh;
 
+/// Whether this build has the decoder. Without it nothing is unpacked.
+bool jnaHasDraco(void);
+
 /// Unpacks a mesh; NULL where the bytes are none or memory is short.
 jnaDracoMesh* jnaOpenDraco(const void* data, size_t size);
 void jnaCloseDraco(jnaDracoMesh* mesh);

@@ -1,4 +1,4 @@
-// The one file in C++, because Draco has no other interface.
+// In C++, because Draco has no other interface.
 #include "gltf_draco.h"
 
 #include <draco/compression/decode.h>
@@ -11,6 +11,11 @@
 struct jnaDracoMesh {
     std::unique_ptr<draco::Mesh> mesh;
 };
+
+bool jnaHasDraco(void)
+{
+    return true;
+}
 
 jnaDracoMesh* jnaOpenDraco(const void* data, size_t size)
 {

@@ -16,5 +16,8 @@ void jnaPutNode(FILE* stream, const char* name, int parent, const float rows[12]
 void jnaPutMesh(FILE* stream, const jnaSceneMesh* mesh);
 void jnaPutAnimation(FILE* stream, const jnaSceneAnimation* animation);
 
+/// Writes the scene of a .fbx, .dae or .zae file, or why there is none.
+void jnaWriteAssimpScene(const char* path, FILE* stream);
+
 /// In the place of a scene: why there is none.
 void jnaPutFailure(FILE* stream, const char* sentence);

@@ -601,3 +601,13 @@ void jnaPictureMesh_Center(jnaPictureMesh* mesh)
     mesh->offset[0] = -0.5f * (low[0] + high[0]);
     mesh->offset[2] = -0.5f * (low[1] + high[1]);
 }
+
+uint32_t jnaTextColor(const float rgb[3])
+{
+    uint32_t color = 0;
+    for (int i = 0; i < 3; ++i) {
+        double s = 1.055 * pow((double)rgb[i], 1 / 2.4) - 0.055;
+        color = color << 8 | (uint32_t)(255 * fmin(fmax(s, 0), 1) + 0.5);
+    }
+    return color;
+}

@@ -1,8 +1,6 @@
-// Text and PNG files, by cairo. Our pixels are R, G, B, A bytes; cairo wants native-endian words, so they are
-// converted on the way in and out. All pictures are opaque: no premultiplication to care for.
-#include "base/file.h"
+// Text in pictures and pictures that are read, by cairo. Our pixels are R, G, B, A bytes; cairo wants native-endian
+// words, so they are converted on the way in and out. All pictures are opaque: no premultiplication to care for.
 #include "base/input.h"
-#include "base/try.h"
 #include "draw/picture.h"
 
 #include "runtime/for_author.h"
@@ -46,16 +44,6 @@ static void FromSurface(cairo_surface_t* surface, jnaPicture* picture)
             out[4 * x + 2] = (uint8_t)in[x];
         }
     }
-}
-
-uint32_t jnaTextColor(const float rgb[3])
-{
-    uint32_t color = 0;
-    for (int i = 0; i < 3; ++i) {
-        double s = 1.055 * pow((double)rgb[i], 1 / 2.4) - 0.055;
-        color = color << 8 | (uint32_t)(255 * fmin(fmax(s, 0), 1) + 0.5);
-    }
-    return color;
 }
 
 static void ShowText(cairo_t* cairo, double x, double y, const jnaTextStyle* style, const char* text)
@@ -119,67 +107,6 @@ jnResult jnaPicture_ColorBar(jnaPicture* picture, double size, const char* low, 
     ShowText(cairo, size, below, &(jnaTextStyle){letters, jna_textLeft, 0x404448}, low);
     ShowText(cairo, size + width, below, &(jnaTextStyle){letters, jna_textRight, 0x404448}, high);
     return Finish(cairo, surface, picture, error);
-}
-
-static cairo_status_t WriteBytes(void* user, const unsigned char* data, unsigned length)
-{
-    FILE* stream = user;
-    return fwrite(data, 1, length, stream) == length ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
-}
-
-// Bytes of a file in memory, while they come.
-typedef struct Bytes {
-    uint8_t* data;
-    size_t size, capacity;
-} Bytes;
-
-static cairo_status_t KeepBytes(void* user, const unsigned char* data, unsigned length)
-{
-    Bytes* bytes = user;
-    if (bytes->size + length > bytes->capacity) {
-        size_t capacity = 2 * (bytes->size + length) + 4096;
-        uint8_t* grown = realloc(bytes->data, capacity);
-        if (grown == NULL) {
-            return CAIRO_STATUS_NO_MEMORY;
-        }
-        bytes->data = grown;
-        bytes->capacity = capacity;
-    }
-    memcpy(bytes->data + bytes->size, data, length);
-    bytes->size += length;
-    return CAIRO_STATUS_SUCCESS;
-}
-
-jnResult jnaPicture_Encode(const jnaPicture* picture, uint8_t** bytes, size_t* size, jnError* error)
-{
-    Bytes kept = {0};
-    cairo_surface_t* surface = ToSurface(picture);
-    cairo_status_t status = cairo_surface_write_to_png_stream(surface, KeepBytes, &kept);
-    cairo_surface_destroy(surface);
-    if (status != CAIRO_STATUS_SUCCESS) {
-        free(kept.data);
-        kept = (Bytes){0};
-    }
-    *bytes = kept.data;
-    *size = kept.size;
-    return status == CAIRO_STATUS_SUCCESS ? jn_ok
-                                          : jnFail(error, jn_outOfMemory, "a picture of %d x %d: %s", picture->width,
-                                                picture->height, cairo_status_to_string(status));
-}
-
-jnResult jnaPicture_Write(const jnaPicture* picture, const char* path, jnError* error)
-{
-    jnaFile file;
-    JN_PASS(jnaCreateFile(path, &file, error));
-    cairo_surface_t* surface = ToSurface(picture);
-    cairo_status_t status = cairo_surface_write_to_png_stream(surface, WriteBytes, file.stream);
-    cairo_surface_destroy(surface);
-    if (status != CAIRO_STATUS_SUCCESS) {
-        jnaFile_Abandon(&file);
-        return jnFail(error, status == CAIRO_STATUS_NO_MEMORY ? jn_outOfMemory : jn_ioFailed, "%s: cannot write: %s",
-            path, cairo_status_to_string(status));
-    }
-    return jnaFile_Commit(&file, error);
 }
 
 jnResult jnaReadPicture(const char* path, jnaPicture* picture, jnError* error)

@@ -1,4 +1,4 @@
-// Newton's direction by CHOLMOD; see newton.h.
+// Newton's direction by a sparse factor; see newton.h.
 //
 // The matrix is kept by blocks of 3 x 3, the lower triangle by columns of nodes in the order of the Laplacian's factor,
 // which dissects the mesh and so needs no other. Every patch of tetrahedra knows where its blocks go. Pairs in contact
@@ -7,13 +7,11 @@
 #include "flesh/newton.h"
 
 #include "base/arena.h"
-#include "base/blas.h"
+#include "base/cholesky.h"
 #include "runtime/for_author.h"
-#include "volume/laplacian_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/cholmod.h>
 
 enum { PAIRS = JNA_PATCH_NODES * JNA_PATCH_NODES };
 
@@ -24,9 +22,9 @@ struct jnaNewton {
     double (*blocks)[9];  // [blocks], row-major
     int32_t* patchBlocks; // [patches][PAIRS], block of nodes (row, column), or -1
     jnaArena memory;      // of all arrays
-    cholmod_common common;
-    cholmod_sparse* matrix;
-    cholmod_factor* factor;
+    jnaSparse matrix;
+    jnaCholesky factor;
+    bool touched; // the factor's pattern has pairs in contact
 };
 
 static int CompareInts(const void* a, const void* b)
@@ -119,13 +117,15 @@ static bool PlacePatches(jnaNewton* n)
 // The scalar pattern of the blocks' lower triangle.
 static bool MakeMatrix(jnaNewton* n)
 {
-    size_t size = 3 * (size_t)n->flesh->freeCount, blocks = (size_t)n->starts[n->flesh->freeCount];
-    size_t entries = 9 * blocks - 3 * (size_t)n->flesh->freeCount;
-    n->matrix = cholmod_allocate_sparse(size, size, entries + 1, 1, 1, -1, CHOLMOD_REAL, &n->common);
-    if (n->matrix == NULL) {
+    int64_t entries = 9 * (int64_t)n->starts[n->flesh->freeCount] - 3 * (int64_t)n->flesh->freeCount;
+    n->matrix.size = 3 * n->flesh->freeCount;
+    int* starts = n->matrix.starts = jnaArena_Take(&n->memory, (int64_t)n->matrix.size + 1, sizeof(int));
+    int* rows = n->matrix.rows = jnaArena_Take(&n->memory, entries, sizeof(int));
+    n->matrix.values = jnaArena_Take(&n->memory, entries, sizeof(double));
+    int used = 0;
+    if (n->memory.failed) {
         return false;
     }
-    int *starts = n->matrix->p, *rows = n->matrix->i, used = 0;
     for (int column = 0; column < 3 * n->flesh->freeCount; ++column) {
         starts[column] = used;
         for (int b = n->starts[column / 3]; b < n->starts[column / 3 + 1]; ++b) {
@@ -148,13 +148,7 @@ jnResult jnaCreateNewton(const jnaFlesh* flesh, jnaNewton** newton, jnError* err
         return jnFail(error, jn_outOfMemory, "out of memory for Newton's method");
     }
     n->flesh = flesh;
-    cholmod_start(&n->common);
-    n->common.print = 0;
-    n->common.supernodal = CHOLMOD_SUPERNODAL;
-    n->common.final_ll = 1;
-    n->common.nmethods = 1;
-    n->common.method[0].ordering = CHOLMOD_NATURAL;
-    // The blocks' positions must fit CHOLMOD's int.
+    // The blocks' positions must fit an int.
     if (flesh->elements.count > INT32_MAX / 256 || !FindPattern(n) || !PlacePatches(n) || !MakeMatrix(n)) {
         jnaDestroyNewton(n);
         return jnFail(error, jn_outOfMemory, "out of memory for the Hessian of %d nodes", flesh->freeCount);
@@ -168,9 +162,7 @@ void jnaDestroyNewton(jnaNewton* n)
     if (n == NULL) {
         return;
     }
-    cholmod_free_sparse(&n->matrix, &n->common);
-    cholmod_free_factor(&n->factor, &n->common);
-    cholmod_finish(&n->common);
+    jnaDestroyCholesky(&n->factor);
     jnaReleaseArena(&n->memory);
     free(n);
 }
@@ -198,7 +190,7 @@ static void Assemble(jnaNewton* n, const jnaFleshProblem* problem, const double*
             n->blocks[n->starts[p]][4 * k] += stiffness;
         }
     }
-    double* values = n->matrix->x;
+    double* values = n->matrix.values;
     size_t used = 0;
     for (int column = 0; column < 3 * n->flesh->freeCount; ++column) {
         for (int b = n->starts[column / 3]; b < n->starts[column / 3 + 1]; ++b) {
@@ -211,19 +203,27 @@ static void Assemble(jnaNewton* n, const jnaFleshProblem* problem, const double*
     }
 }
 
-// The Hessian of the pairs' energy, k ((1 - slide) n n^T + slide I) between the corners, the first where they press;
-// lower triangle. NULL out of memory.
-static cholmod_sparse* ContactMatrix(jnaNewton* n, const jnaFleshProblem* problem, const double* x)
+// The matrix plus the Hessian of the pairs' energy, k ((1 - slide) n n^T + slide I) between the corners, the first
+// where they press. False: out of memory.
+static bool AddContact(
+    jnaArena* arena, const jnaNewton* n, const jnaFleshProblem* problem, const double* x, jnaSparse* sum)
 {
     const jnaContacts* contacts = problem->contacts;
-    size_t size = 3 * (size_t)n->flesh->freeCount;
-    cholmod_triplet* triplet =
-        cholmod_allocate_triplet(size, size, 144 * (size_t)contacts->count, -1, CHOLMOD_REAL, &n->common);
-    if (triplet == NULL) {
-        return NULL;
+    int size = n->matrix.size, own = n->matrix.starts[size], used = 0;
+    int64_t most = own + 144 * (int64_t)contacts->count;
+    int* rows = jnaArena_Take(arena, most, sizeof(int));
+    int* columns = jnaArena_Take(arena, most, sizeof(int));
+    double* values = jnaArena_Take(arena, most <= INT32_MAX ? most : -1, sizeof(double));
+    if (arena->failed) {
+        return false;
     }
-    int *rows = triplet->i, *columns = triplet->j;
-    double* values = triplet->x;
+    memcpy(rows, n->matrix.rows, (size_t)own * sizeof(int));
+    memcpy(values, n->matrix.values, (size_t)own * sizeof(double));
+    for (int column = 0; column < size; ++column) {
+        for (; used < n->matrix.starts[column + 1]; ++used) {
+            columns[used] = column;
+        }
+    }
     for (int p = 0; p < contacts->count; ++p) {
         const jnaContactPair* pair = &contacts->pairs[p];
         int32_t places[4];
@@ -239,68 +239,52 @@ static cholmod_sparse* ContactMatrix(jnaNewton* n, const jnaFleshProblem* proble
         for (int i = 0; (slide > 0 || across > 0) && i < 144; ++i) {
             int c = i / 36, d = i % 12 / 3, k = i / 12 % 3, l = i % 3;
             int a = 3 * places[c] + k, b = 3 * places[d] + l;
-            if (a >= b && a < (int)size) {
+            if (a >= b && a < size) {
                 double block = across * pair->normal[k] * pair->normal[l] + (k == l ? slide : 0);
-                rows[triplet->nnz] = a;
-                columns[triplet->nnz] = b;
-                values[triplet->nnz++] = problem->contactFactor * pair->stiffness * shares[c] * shares[d] * block;
+                rows[used] = a;
+                columns[used] = b;
+                values[used++] = problem->contactFactor * pair->stiffness * shares[c] * shares[d] * block;
             }
         }
     }
-    cholmod_sparse* sparse = cholmod_triplet_to_sparse(triplet, triplet->nnz, &n->common);
-    cholmod_free_triplet(&triplet, &n->common);
-    return sparse;
+    return jnaCompressSparse(arena, size, used, rows, columns, values, sum);
 }
 
-// Factors the matrix at hand, contact added. False where it is not positive definite or memory runs out.
+// Factors the matrix at hand, contact added. False where it is not positive definite or memory runs out. With contact
+// the pattern is another one every time; the order of the nodes is good enough for it.
 static bool Factor(jnaNewton* n, const jnaFleshProblem* problem, const double* x)
 {
-    cholmod_common* common = &n->common;
     bool touched = problem->contacts != NULL && problem->contacts->count > 0;
-    cholmod_sparse* sum = n->matrix;
-    if (touched) {
-        double one[2] = {1, 0};
-        cholmod_sparse* contact = ContactMatrix(n, problem, x);
-        sum = contact != NULL ? cholmod_add(n->matrix, contact, one, one, 1, 1, common) : NULL;
-        cholmod_free_sparse(&contact, common);
-        cholmod_free_factor(&n->factor, common); // its pattern is another one now
+    jnaArena arena = {0};
+    jnaSparse sum = n->matrix;
+    bool good = !touched || AddContact(&arena, n, problem, x, &sum);
+    if (good && (touched || n->touched || n->factor.size == 0)) {
+        int32_t* order = jnaArena_Take(&arena, sum.size, sizeof(int32_t));
+        for (int i = 0; order != NULL && i < sum.size; ++i) {
+            order[i] = i;
+        }
+        jnaDestroyCholesky(&n->factor);
+        good = order != NULL && jnaCreateCholesky(&sum, order, &n->factor);
     }
-    if (sum != NULL && n->factor == NULL) {
-        n->factor = jnaAnalyzeMatrix(sum, common);
-    }
-    if (sum != NULL && n->factor != NULL) {
-        jnaUseOneBlasThread();
-        cholmod_factorize(sum, n->factor, common);
-    }
-    bool good = sum != NULL && n->factor != NULL && common->status == CHOLMOD_OK && n->factor->minor == n->factor->n;
-    if (touched) {
-        cholmod_free_sparse(&sum, common);
-    }
+    n->touched = touched;
+    good = good && jnaCholesky_Factor(&n->factor, &sum) == jn_ok;
+    jnaReleaseArena(&arena);
     return good;
 }
 
-static bool Solve(jnaNewton* n, const double* gradient, float* direction)
+static bool Solve(const jnaNewton* n, const double* gradient, float* direction)
 {
-    size_t count = (size_t)n->flesh->freeCount;
-    cholmod_dense* right = cholmod_allocate_dense(3 * count, 1, 3 * count, CHOLMOD_REAL, &n->common);
-    cholmod_dense* solution = NULL;
-    if (right != NULL) {
-        double* b = right->x;
-        for (size_t i = 0; i < 3 * count; ++i) {
-            b[i] = gradient[4 * (i / 3) + i % 3];
-        }
-        solution = cholmod_solve(CHOLMOD_A, n->factor, right, &n->common);
+    size_t count = 3 * (size_t)n->flesh->freeCount;
+    double* x = malloc((count + 1) * sizeof(double));
+    for (size_t i = 0; x != NULL && i < count; ++i) {
+        x[i] = gradient[4 * (i / 3) + i % 3];
     }
-    if (solution != NULL) {
-        const double* s = solution->x;
-        for (size_t i = 0; i < 3 * count; ++i) {
-            direction[4 * (i / 3) + i % 3] = (float)s[i];
-            direction[4 * (i / 3) + 3] = 0;
-        }
+    bool good = x != NULL && jnaCholesky_Solve(&n->factor, 1, x);
+    for (size_t i = 0; good && i < count; ++i) {
+        direction[4 * (i / 3) + i % 3] = (float)x[i];
+        direction[4 * (i / 3) + 3] = 0;
     }
-    bool good = solution != NULL;
-    cholmod_free_dense(&right, &n->common);
-    cholmod_free_dense(&solution, &n->common);
+    free(x);
     return good;
 }
 

@@ -1,4 +1,4 @@
-// CHOLMOD's factor laid out in panels; see preconditioner.h.
+// The factor laid out in panels; see preconditioner.h.
 #include "flesh/preconditioner.h"
 
 #include "volume/laplacian_internal.h"
@@ -13,13 +13,14 @@ enum { WIDTH = 16, GROUP = JNA_PANEL_GROUP };
 typedef jnaPanel Panel;
 
 // Sizes of all panels; with panels == NULL it only counts.
-static void LayOut(const cholmod_factor* factor, jnaPreconditioner* p)
+static void LayOut(const jnaCholesky* factor, jnaPreconditioner* p)
 {
-    const int *super = factor->super, *starts = factor->pi;
+    const int32_t* super = factor->supers;
+    const int64_t* starts = factor->rowStarts;
     p->panelCount = 0;
     p->entryCount = p->rowCount = 0;
-    for (size_t s = 0; s < factor->nsuper; ++s) {
-        int columns = super[s + 1] - super[s], rows = starts[s + 1] - starts[s];
+    for (int s = 0; s < factor->superCount; ++s) {
+        int columns = super[s + 1] - super[s], rows = (int)(starts[s + 1] - starts[s]);
         for (int c = 0; c < columns; c += WIDTH) {
             int width = columns - c < WIDTH ? columns - c : WIDTH;
             int groups = (rows - c - width + GROUP - 1) / GROUP;
@@ -33,12 +34,11 @@ static void LayOut(const cholmod_factor* factor, jnaPreconditioner* p)
     }
 }
 
-static void FillPanel(const cholmod_factor* factor, size_t s, const Panel* panel, jnaPreconditioner* p)
+static void FillPanel(const jnaCholesky* factor, int s, const Panel* panel, jnaPreconditioner* p)
 {
-    const int *super = factor->super, *starts = factor->pi, *places = factor->px;
-    const int* rowList = (const int*)factor->s + starts[s];
-    const double* values = (const double*)factor->x + places[s];
-    int rows = starts[s + 1] - starts[s], skip = panel->first - super[s];
+    const int32_t* rowList = factor->rows + factor->rowStarts[s];
+    const double* values = factor->values + factor->valueStarts[s];
+    int rows = (int)(factor->rowStarts[s + 1] - factor->rowStarts[s]), skip = panel->first - factor->supers[s];
     float* to = p->entries + panel->entries;
     for (int c = 0; c < panel->width; ++c) {
         const double* column = values + (size_t)(skip + c) * (size_t)rows + skip;
@@ -63,11 +63,10 @@ static void FillPanel(const cholmod_factor* factor, size_t s, const Panel* panel
 
 void jnaPreconditioner_Refill(jnaPreconditioner* p, const jnaLaplacian* laplacian)
 {
-    const cholmod_factor* factor = jnaLaplacian_Cholesky(laplacian);
-    const int* super = factor->super;
+    const jnaCholesky* factor = jnaLaplacian_Cholesky(laplacian);
     const Panel* panel = p->panels;
-    for (size_t s = 0; s < factor->nsuper; ++s) {
-        for (; panel < p->panels + p->panelCount && panel->first < super[s + 1]; ++panel) {
+    for (int s = 0; s < factor->superCount; ++s) {
+        for (; panel < p->panels + p->panelCount && panel->first < factor->supers[s + 1]; ++panel) {
             FillPanel(factor, s, panel, p);
         }
     }
@@ -85,10 +84,10 @@ static jnaPanelSolve* ChooseSolve(void)
 
 jnResult jnaCreatePreconditioner(const jnaLaplacian* laplacian, int32_t* order, jnaPreconditioner* p, jnError* error)
 {
-    const cholmod_factor* factor = jnaLaplacian_Cholesky(laplacian);
+    const jnaCholesky* factor = jnaLaplacian_Cholesky(laplacian);
     memset(p, 0, sizeof(*p));
     p->solve = ChooseSolve();
-    p->count = (int)factor->n;
+    p->count = factor->size;
     LayOut(factor, p);
     int32_t* nodes = jnaArena_Take(&p->memory, p->count, sizeof(int32_t));
     p->panels = jnaArena_Take(&p->memory, p->panelCount, sizeof(Panel));
@@ -102,9 +101,8 @@ jnResult jnaCreatePreconditioner(const jnaLaplacian* laplacian, int32_t* order, 
     LayOut(factor, p);
     jnaPreconditioner_Refill(p, laplacian);
     jnaLaplacian_FreeNodes(laplacian, nodes);
-    const int* permutation = factor->Perm;
     for (int i = 0; i < p->count; ++i) {
-        order[i] = nodes[permutation[i]];
+        order[i] = nodes[factor->order[i]];
     }
     return jn_ok;
 }

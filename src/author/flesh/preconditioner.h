@@ -1,7 +1,7 @@
 // The Laplacian's factor once more, in single precision and laid out to be read once from front to back: the solve that
 // every iteration of the flesh is made of.
 //
-// CHOLMOD's supernodes are cut into panels of at most 16 columns. A panel holds the triangle of its own columns (column
+// Its supernodes are cut into panels of at most 16 columns. A panel holds the triangle of its own columns (column
 // by column, the reciprocal of the diagonal first) and then the rows below, four at a time: [column][4 rows]. Forward:
 // x_below -= B x_own after the triangle; backward: x_own -= B^T x_below before it. Both read the panel once; four rows
 // share every load of x_own. A wide supernode thus becomes several panels whose rows are partly its own. Single

@@ -8,7 +8,7 @@
 #include "jounce/spring_functions.h"
 
 #include "base/affine.h"
-#include "base/blas.h"
+#include "base/matrices.h"
 #include "base/try.h"
 #include "modes/modes_internal.h"
 #include "runtime/for_author.h"
@@ -16,10 +16,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-// LAPACK's symmetric eigenvalues, of OpenBLAS.
-void dsyev_(const char* jobs, const char* half, const int* size, double* matrix, const int* leading, double* values,
-    double* work, const int* workSize, int* info);
 
 // The Gram matrix takes every so many frames, so that it stays below this.
 enum { MOST_FRAMES = 400, HERTZ_STEPS = 24, RATIO_STEPS = 5 };
@@ -45,8 +41,7 @@ typedef struct Work {
     float* fields;        // [frames][vertexCount][3], the layer in its frames
     double* areas;        // [vertexCount]
     float* weights;       // [vertexCount], of the joint at hand
-    double *gram, *values, *lapack;
-    int lapackSize;
+    double *gram, *values;
     Component* components;
     int count;
 } Work;
@@ -83,13 +78,11 @@ static jnResult Prepare(Work* w, jnError* error)
     int every = (total + MOST_FRAMES - 1) / MOST_FRAMES, most = total / every + def->sequenceCount;
     int64_t vertices = def->character->vertexCount;
     w->width = 3 * (size_t)vertices;
-    w->lapackSize = 34 * most;
     w->fields = jnaArena_Take(&w->arena, most * vertices, 3 * sizeof(float));
     w->areas = jnaArena_Take(&w->arena, vertices, sizeof(double));
     w->weights = jnaArena_Take(&w->arena, vertices, sizeof(float));
     w->gram = jnaArena_Take(&w->arena, (int64_t)most * most, sizeof(double));
     w->values = jnaArena_Take(&w->arena, most, sizeof(double));
-    w->lapack = jnaArena_Take(&w->arena, w->lapackSize, sizeof(double));
     w->components =
         jnaArena_Take(&w->arena, (int64_t)def->character->jointCount * def->perRegion, sizeof(*w->components));
     if (w->arena.failed) {
@@ -167,7 +160,7 @@ static jnResult AddComponent(Work* w, int joint, const double* vector, double va
 static jnResult FindComponents(Work* w, int joint, jnError* error)
 {
     double area = FindRegion(w, joint), total = 0, held = 0;
-    int size = (int)w->frames, info = 0;
+    int size = (int)w->frames;
     if (!(area > 0)) {
         return jn_ok;
     }
@@ -178,13 +171,12 @@ static jnResult FindComponents(Work* w, int joint, jnError* error)
     if (!(total / (double)w->frames / area > LEAST_MOTION * LEAST_MOTION)) {
         return jn_ok;
     }
-    jnaUseOneBlasThread();
-    dsyev_("V", "L", &size, w->gram, &size, w->values, w->lapack, &w->lapackSize, &info);
-    if (info != 0) {
-        return jnFail(
-            error, jn_badData, "the motion of joint %d has no principal components: LAPACK says %d", joint, info);
+    jnResult result = jnaFindEigenvectors(size, w->gram, w->values);
+    if (result != jn_ok) {
+        return result == jn_outOfMemory
+                   ? jnFail(error, result, "out of memory for the principal components of joint %d", joint)
+                   : jnFail(error, result, "the motion of joint %d has no principal components", joint);
     }
-    jnResult result = jn_ok;
     for (int i = 0; result == jn_ok && i < w->def->perRegion && i < size && held < w->def->share * total; ++i) {
         size_t at = (size_t)(size - 1 - i);
         result = AddComponent(w, joint, w->gram + at * w->frames, w->values[at], error);

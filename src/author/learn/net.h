@@ -1,4 +1,4 @@
-// A feed-forward network on oneDNN: dense layers, then transposed convolutions. Forward, backward, nothing else.
+// A feed-forward network: dense layers, then transposed convolutions. Forward, backward, nothing else.
 //
 // A worker computes one chunk of samples on one thread; gradients of chunks are added by the caller in a fixed order,
 // so that the sum does not depend on the number of threads.
@@ -34,6 +34,7 @@ float* jnaWorker_Inputs(jnaWorker* worker);   // [chunk][inputs], set before the
 float* jnaWorker_Outputs(jnaWorker* worker);  // [chunk][outputs], by the forward pass; of a map [y][x][channel]
 float* jnaWorker_Gradient(jnaWorker* worker); // [chunk][outputs], derivative of the loss, set before the backward pass
 
-/// The passes. False if oneDNN refused. gradient: [parameters], overwritten. inputGradient: [chunk][inputs] or NULL.
+/// The passes. False if memory is short or oneDNN refused. gradient: [parameters], overwritten. inputGradient:
+/// [chunk][inputs] or NULL.
 bool jnaWorker_Forward(jnaWorker* worker, const float* parameters);
 bool jnaWorker_Backward(jnaWorker* worker, const float* parameters, float* gradient, float* inputGradient);

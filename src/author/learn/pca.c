@@ -6,40 +6,35 @@
 // 4 n m L each time with L a little more than the components wanted. The cheaper one by that count is taken.
 //
 // Products in floats over pieces of the columns, sums of pieces in doubles. Pieces are dealt to a fixed number of
-// groups and BLAS runs on the thread of its group, so that the result does not depend on the number of threads.
+// groups and each product runs on the thread of its group, so that the result does not depend on the number of threads.
 #include "learn/pca.h"
 
 #include "base/arena.h"
-#include "base/blas.h"
+#include "base/matrices.h"
 #include "runtime/for_author.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PIECE = 2048, GROUPS = 4, EXTRA = 24, PASSES = 4 };
 
-void dsyevd_(const char* job, const char* part, const int* n, double* a, const int* lda, double* values, double* work,
-    const int* workSize, int* integers, const int* integerSize, int* info);
+static jnaFloats FloatsOf(const float* entries, int rows, int columns, int stride)
+{
+    return (jnaFloats){entries, rows, columns, stride, false};
+}
+
+// A matrix of `columns` rows, transposed.
+static jnaFloats TransposedOf(const float* entries, int rows, int columns, int stride)
+{
+    return (jnaFloats){entries, rows, columns, stride, true};
+}
 
 // Eigenvectors of a symmetric matrix as rows, the largest eigenvalue first.
 static bool FindEigenvectors(int n, double* matrix, double* values)
 {
-    int size = -1, integerSize = -1, info = 0, least = 0;
-    double best = 0.0;
-    dsyevd_("V", "U", &n, matrix, &n, values, &best, &size, &least, &integerSize, &info);
-    size = (int)best;
-    integerSize = least;
-    jnaArena arena = {0};
-    double* work = jnaArena_Take(&arena, size, sizeof(double));
-    int* integers = jnaArena_Take(&arena, integerSize, sizeof(int));
-    bool good = !arena.failed;
-    if (good) {
-        dsyevd_("V", "U", &n, matrix, &n, values, work, &size, integers, &integerSize, &info);
-    }
-    jnaReleaseArena(&arena);
-    // LAPACK has them ascending, as columns of a matrix that is stored by columns: rows of ours.
+    bool good = jnaFindEigenvectors(n, matrix, values) == jn_ok;
+    // They are rising.
     for (int i = 0; i < n / 2; ++i) {
         int k = n - 1 - i;
         double value = values[i];
@@ -51,7 +46,7 @@ static bool FindEigenvectors(int n, double* matrix, double* values)
             matrix[(size_t)k * (size_t)n + (size_t)c] = entry;
         }
     }
-    return good && info == 0;
+    return good;
 }
 
 static void FindMean(const jnaPcaDef* def, float* mean)
@@ -103,9 +98,9 @@ static bool SumProducts(const jnaPcaDef* def, const float* mean, const float* ba
                 Centre(def, mean, first, (size_t)width, piece);
             }
             const float *left = basis != NULL ? basis + first : piece, *right = own ? basis + first : piece;
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, columns, width, 1.0f, left,
-                basis != NULL ? (int)def->size : width, right, own ? (int)def->size : width, 0.0f, scratch, columns);
-            for (size_t i = 0; i < count; ++i) {
+            good = jnaMultiplyFloats(1.0f, FloatsOf(left, rows, width, basis != NULL ? (int)def->size : width),
+                TransposedOf(right, width, columns, own ? (int)def->size : width), scratch, columns);
+            for (size_t i = 0; good && i < count; ++i) {
                 groups[(size_t)g * count + i] += (double)scratch[i];
             }
         }
@@ -166,9 +161,9 @@ static bool MixRows(const jnaPcaDef* def, const float* mean, const float* mix, i
                 Centre(def, mean, first, (size_t)width, piece);
             }
             int rows = from != NULL ? count : def->count;
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, count, width, rows, 1.0f, mix, rows,
-                from != NULL ? from + first : piece, from != NULL ? (int)def->size : width, 0.0f, out + first,
-                (int)def->size);
+            const float* right = from != NULL ? from + first : piece;
+            good = jnaMultiplyFloats(1.0f, FloatsOf(mix, count, rows, rows),
+                FloatsOf(right, rows, width, from != NULL ? (int)def->size : width), out + first, (int)def->size);
         }
         free(piece);
     }
@@ -313,7 +308,6 @@ jnResult jnaFindComponents(const jnaPcaDef* def, jnaPca* pca, jnError* error)
     double* rows = malloc(n * sizeof(double));
     bool good = pca->mean != NULL && rows != NULL;
     if (good) {
-        jnaUseOneBlasThread();
         FindMean(def, pca->mean);
         pca->total = SumSquares(def, pca->mean, rows);
         double m = (double)def->size, count = def->count, subspace = def->most + EXTRA;
@@ -379,10 +373,10 @@ static bool FindRotation(int n, const double* g, double* work, double* rotation)
 enum { VERTICES = 512, SWEEPS = 40 };
 
 // turned = rotation times the basis of some vertices; then each entry times its vertex's squared size in that field.
-static void TurnPiece(const jnaPca* pca, size_t size, size_t first, int width, const float* rotation, float* turned)
+static bool TurnPiece(const jnaPca* pca, size_t size, size_t first, int width, const float* rotation, float* turned)
 {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, pca->count, width, pca->count, 1.0f, rotation, pca->count,
-        pca->basis + first, (int)size, 0.0f, turned, width);
+    bool good = jnaMultiplyFloats(1.0f, FloatsOf(rotation, pca->count, pca->count, pca->count),
+        FloatsOf(pca->basis + first, pca->count, width, (int)size), turned, width);
     for (int i = 0; i < pca->count * width; i += 3) {
         float* v = turned + i;
         float square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
@@ -390,6 +384,7 @@ static void TurnPiece(const jnaPca* pca, size_t size, size_t first, int width, c
         v[1] *= square;
         v[2] *= square;
     }
+    return good;
 }
 
 // The slope of the sum of fourth powers with respect to the rotation. groups: [GROUPS][count^2]
@@ -404,10 +399,10 @@ static bool FindSlope(const jnaPca* pca, size_t size, const float* rotation, dou
         good = good && turned != NULL && sums != NULL;
         for (size_t first = (size_t)g * piece; good && first < size; first += GROUPS * piece) {
             int width = (int)(size - first < piece ? size - first : piece);
-            TurnPiece(pca, size, first, width, rotation, turned);
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, pca->count, pca->count, width, 1.0f, turned, width,
-                pca->basis + first, (int)size, 0.0f, sums, pca->count);
-            for (size_t i = 0; i < squares; ++i) {
+            good = TurnPiece(pca, size, first, width, rotation, turned) &&
+                   jnaMultiplyFloats(1.0f, FloatsOf(turned, pca->count, width, width),
+                       TransposedOf(pca->basis + first, width, pca->count, (int)size), sums, pca->count);
+            for (size_t i = 0; good && i < squares; ++i) {
                 groups[(size_t)g * squares + i] += (double)sums[i];
             }
         }
@@ -434,8 +429,11 @@ static bool ApplyRotation(jnaPca* pca, size_t size, const double* rotation, cons
         return false;
     }
     memcpy(copy, pca->basis, count * size * sizeof(float));
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, pca->count, (int)size, pca->count, 1.0f, rounded, pca->count,
-        copy, (int)size, 0.0f, pca->basis, (int)size);
+    if (!jnaMultiplyFloats(1.0f, FloatsOf(rounded, pca->count, pca->count, pca->count),
+            FloatsOf(copy, pca->count, (int)size, (int)size), pca->basis, (int)size)) {
+        jnaReleaseArena(&arena);
+        return false;
+    }
     // Coefficients of principal components do not go together, so their squares add up.
     for (size_t a = 0; a < count; ++a) {
         spread[a] = 0.0;
@@ -456,7 +454,6 @@ bool jnaPca_Localise(jnaPca* pca, size_t size)
     bool good = work != NULL && rounded != NULL && size % 3 == 0;
     if (good) {
         double *rotation = work, *slope = work + squares, *rest = work + 2 * squares;
-        jnaUseOneBlasThread();
         memset(rotation, 0, squares * sizeof(double));
         for (size_t i = 0; i < count; ++i) {
             rotation[i * count + i] = 1.0;

@@ -11,11 +11,11 @@
 // is what few poses can teach: a full layer needs many times as many to find out the same.
 #include "learn/train.h"
 
+#include "base/matrices.h"
 #include "base/try.h"
 #include "learn/pca.h"
 #include "runtime/for_author.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,8 +172,10 @@ static bool WeighComponents(const jnaPairs* pairs, const jnaPca* pca, float* squ
         for (int i = 0; i < some; ++i) {
             FindStretches(pairs, first + i, stretches + (size_t)i * vertices);
         }
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, some, pca->count, (int)vertices, 1.0f / (float)vertices,
-            stretches, (int)vertices, shapes, (int)vertices, 0.0f, squares + (size_t)first * count, pca->count);
+        good =
+            jnaMultiplyFloats(1.0f / (float)vertices, (jnaFloats){stretches, some, (int)vertices, (int)vertices, false},
+                (jnaFloats){shapes, (int)vertices, pca->count, (int)vertices, true}, squares + (size_t)first * count,
+                pca->count);
     }
     free(shapes);
     free(stretches);

@@ -4,12 +4,13 @@
 //   M_i  = sum over tetrahedra of density V / 4
 //
 // Linear tetrahedra are too stiff in bending. The ordering is found on the graph of nodes and expanded to three rows a
-// node. BLAS is kept to one thread: no sum depends on how many there are.
+// node.
 #include "modes/elastic.h"
 
 #include "base/affine.h"
 #include "base/arena.h"
-#include "base/blas.h"
+#include "base/cholesky.h"
+#include "base/dissection.h"
 #include "base/try.h"
 #include "flesh/elements.h"
 #include "runtime/for_author.h"
@@ -18,7 +19,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/cholmod.h>
 
 struct jnaElastic {
     jnaArena arena;
@@ -28,13 +28,10 @@ struct jnaElastic {
     double* masses;   // [nodeCount]
     double totalMass; // kg
     jnaNodePattern pattern;
-    double* entries; // [pattern][3][3], stiffness over all nodes
-    double* damped;  // the same, what is damped beyond the flesh in general
-    cholmod_common common;
-    bool started;
-    cholmod_sparse* matrix; // free system, lower triangle
-    cholmod_factor* factor;
-    cholmod_dense *right, *solution, *work[2]; // of jnaElastic_Solve
+    double* entries;  // [pattern][3][3], stiffness over all nodes
+    double* damped;   // the same, what is damped beyond the flesh in general
+    jnaSparse matrix; // free system, lower triangle
+    jnaCholesky factor;
 };
 
 int jnaElastic_FreeCount(const jnaElastic* e)
@@ -62,15 +59,7 @@ void jnaDestroyElastic(jnaElastic* e)
     if (e == NULL) {
         return;
     }
-    if (e->started) {
-        cholmod_free_sparse(&e->matrix, &e->common);
-        cholmod_free_factor(&e->factor, &e->common);
-        cholmod_free_dense(&e->right, &e->common);
-        cholmod_free_dense(&e->solution, &e->common);
-        cholmod_free_dense(&e->work[0], &e->common);
-        cholmod_free_dense(&e->work[1], &e->common);
-        cholmod_finish(&e->common);
-    }
+    jnaDestroyCholesky(&e->factor);
     jnaDestroyNodePattern(&e->pattern);
     jnaReleaseArena(&e->arena);
     free(e);
@@ -172,8 +161,8 @@ static void FindFree(jnaElastic* e, const jnaVolume* v)
 // stiffness K + mass M over the free nodes, the lower triangle by columns; symmetric, so a column is a row.
 static void FillMatrix(jnaElastic* e, double stiffness, double mass)
 {
-    int *starts = e->matrix->p, *rows = e->matrix->i, count = 0;
-    double* values = e->matrix->x;
+    int *starts = e->matrix.starts, *rows = e->matrix.rows, count = 0;
+    double* values = e->matrix.values;
     for (int f = 0; f < e->freeCount; ++f) {
         int n = e->freeNodes[f];
         for (int a = 0; a < 3; ++a) {
@@ -195,61 +184,45 @@ static void FillMatrix(jnaElastic* e, double stiffness, double mass)
 }
 
 // A fill-reducing order of the nodes by nested dissection, expanded to three rows a node.
-static bool OrderNodes(jnaElastic* e, int* order)
+static bool OrderNodes(const jnaElastic* e, int32_t* order)
 {
-    cholmod_common* common = &e->common;
-    size_t n = (size_t)e->freeCount, most = (size_t)e->pattern.rowStarts[e->nodeCount] + 1;
-    cholmod_sparse* graph = cholmod_allocate_sparse(n, n, most, 1, 1, -1, CHOLMOD_PATTERN, common);
-    int* nodes = malloc((n + 1) * sizeof(int));
-    bool good = graph != NULL && nodes != NULL;
-    if (good) {
-        int *starts = graph->p, *rows = graph->i, count = 0;
-        for (int f = 0; f < e->freeCount; ++f) {
-            starts[f] = count;
-            int node = e->freeNodes[f];
-            for (int i = e->pattern.rowStarts[node]; i < e->pattern.rowStarts[node + 1]; ++i) {
-                int other = e->freeIndex[e->pattern.columns[i]];
-                if (other >= f) {
-                    rows[count++] = other;
-                }
+    jnaArena arena = {0};
+    int* starts = jnaArena_Take(&arena, (int64_t)e->freeCount + 1, sizeof(int));
+    int* neighbours = jnaArena_Take(&arena, e->pattern.rowStarts[e->nodeCount], sizeof(int));
+    int32_t* nodes = jnaArena_Take(&arena, e->freeCount, sizeof(int32_t));
+    int count = 0;
+    for (int f = 0; !arena.failed && f < e->freeCount; ++f) {
+        int node = e->freeNodes[f];
+        for (int i = e->pattern.rowStarts[node]; i < e->pattern.rowStarts[node + 1]; ++i) {
+            if (e->freeIndex[e->pattern.columns[i]] >= 0) {
+                neighbours[count++] = e->freeIndex[e->pattern.columns[i]];
             }
         }
-        starts[n] = count;
-        // As jnaAnalyzeMatrix: one at a time.
-#pragma omp critical(metis)
-        good = cholmod_metis(graph, NULL, 0, 1, nodes, common) != 0;
+        starts[f + 1] = count;
     }
+    bool good = !arena.failed && jnaDissect(e->freeCount, starts, neighbours, nodes);
     for (int i = 0; good && i < 3 * e->freeCount; ++i) {
         order[i] = 3 * nodes[i / 3] + i % 3;
     }
-    cholmod_free_sparse(&graph, common);
-    free(nodes);
+    jnaReleaseArena(&arena);
     return good;
 }
 
 static bool Analyze(jnaElastic* e)
 {
-    cholmod_common* common = &e->common;
-    jnaUseOneBlasThread();
-    cholmod_start(common);
-    e->started = true;
-    common->print = 0;
-    common->supernodal = CHOLMOD_SUPERNODAL;
-    common->final_ll = 1;
-    common->nmethods = 1;
-    common->method[0].ordering = CHOLMOD_GIVEN;
-    size_t size = 3 * (size_t)e->freeCount;
-    int* order = malloc((size + 1) * sizeof(int));
-    e->matrix = cholmod_allocate_sparse(
-        size, size, 9 * (size_t)e->pattern.rowStarts[e->nodeCount] + 1, 1, 1, -1, CHOLMOD_REAL, common);
-    bool good = order != NULL && e->matrix != NULL && OrderNodes(e, order);
+    int64_t size = 3 * (int64_t)e->freeCount, most = 9 * (int64_t)e->pattern.rowStarts[e->nodeCount] + 1;
+    int32_t* order = malloc(((size_t)size + 1) * sizeof(int32_t));
+    e->matrix.size = (int)size;
+    e->matrix.starts = jnaArena_Take(&e->arena, size + 1, sizeof(int));
+    e->matrix.rows = jnaArena_Take(&e->arena, most, sizeof(int));
+    e->matrix.values = jnaArena_Take(&e->arena, most, sizeof(double));
+    bool good = order != NULL && !e->arena.failed && OrderNodes(e, order);
     if (good) {
         FillMatrix(e, 1, 0);
-        e->factor = cholmod_analyze_p(e->matrix, order, NULL, 0, common);
-        e->right = cholmod_allocate_dense(size, 1, size, CHOLMOD_REAL, common);
+        good = jnaCreateCholesky(&e->matrix, order, &e->factor);
     }
     free(order);
-    return good && e->factor != NULL && e->right != NULL;
+    return good;
 }
 
 // Nodes that share a patch. False: out of memory.
@@ -324,13 +297,12 @@ done:
 
 jnResult jnaElastic_Factor(jnaElastic* e, double stiffness, double mass, jnError* error)
 {
-    jnaUseOneBlasThread();
     FillMatrix(e, stiffness, mass);
-    cholmod_factorize(e->matrix, e->factor, &e->common);
-    if (e->common.status == CHOLMOD_OUT_OF_MEMORY || e->common.status == CHOLMOD_TOO_LARGE) {
+    jnResult result = jnaCholesky_Factor(&e->factor, &e->matrix);
+    if (result == jn_outOfMemory) {
         return jnFail(error, jn_outOfMemory, "out of memory to factor the flesh of %d nodes", e->freeCount);
     }
-    if (e->common.status != CHOLMOD_OK || e->factor->minor < e->factor->n) {
+    if (result != jn_ok) {
         return jnFail(error, jn_badData, "the stiffness of %d nodes is not positive definite", e->freeCount);
     }
     return jn_ok;
@@ -338,16 +310,9 @@ jnResult jnaElastic_Factor(jnaElastic* e, double stiffness, double mass, jnError
 
 jnResult jnaElastic_Solve(jnaElastic* e, double* values, jnError* error)
 {
-    jnaUseOneBlasThread();
-    size_t size = 3 * (size_t)e->freeCount * sizeof(double);
-    memcpy(e->right->x, values, size);
-    int good =
-        cholmod_solve2(CHOLMOD_A, e->factor, e->right, NULL, &e->solution, NULL, &e->work[0], &e->work[1], &e->common);
-    if (!good) {
-        return jnFail(error, jn_outOfMemory, "out of memory to solve for the flesh of %d nodes", e->freeCount);
-    }
-    memcpy(values, e->solution->x, size);
-    return jn_ok;
+    return jnaCholesky_Solve(&e->factor, 1, values)
+               ? jn_ok
+               : jnFail(error, jn_outOfMemory, "out of memory to solve for the flesh of %d nodes", e->freeCount);
 }
 
 // One node's row of a matrix over all nodes times values of the free ones.

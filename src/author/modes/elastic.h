@@ -40,7 +40,7 @@ double jnaElastic_Damping(const jnaElastic* elastic, const double* values);
 void jnaElastic_Apply(const jnaElastic* elastic, const double* values, double* result);
 
 /// The `count` lowest solutions of K phi = omega^2 M phi, or as many as there are: rising, each of unit modal mass
-/// (phi . M phi = 1). Shift-invert Lanczos (ARPACK) from a fixed start. omega2: [count], 1/s^2, may be a rounding error
+/// (phi . M phi = 1). Shift-invert Lanczos from a fixed start. omega2: [count], 1/s^2, may be a rounding error
 /// below 0; shapes: [count][freeCount][3]. Replaces the factor. watch: may be NULL.
 jnResult jnaElastic_FindModes(
     jnaElastic* elastic, int count, double* omega2, double* shapes, int* found, const jnaWatch* watch, jnError* error);

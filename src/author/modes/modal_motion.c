@@ -12,14 +12,13 @@
 #include "modes/modal_motion.h"
 
 #include "base/affine.h"
-#include "base/blas.h"
+#include "base/matrices.h"
 #include "base/try.h"
 #include "jounce/spring_functions.h"
 #include "modes/modes_internal.h"
 
 #include "runtime/for_author.h"
 
-#include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,23 +216,24 @@ void jnaDestroyModalTurns(jnaModalTurns* turns)
     *turns = (jnaModalTurns){0};
 }
 
-// exp(-S) by Horner's rule on its series; S is small. work: [n n].
-static void Exponentiate(const double* turn, size_t n, double* result, double* work)
+// exp(-S) by Horner's rule on its series; S is small. work: [n n]. False: out of memory.
+static bool Exponentiate(const double* turn, size_t n, double* result, double* work)
 {
     enum { TERMS = 10 };
-    int size = (int)n;
     memset(result, 0, n * n * sizeof(double));
     for (size_t i = 0; i < n; ++i) {
         result[i * n + i] = 1;
     }
     for (int term = TERMS; term >= 1; --term) {
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, size, size, size, -1.0 / term, turn, size, result, size,
-            0, work, size);
+        if (!jnaMultiplyDoubles((int)n, -1.0 / term, turn, result, work)) {
+            return false;
+        }
         memcpy(result, work, n * n * sizeof(double));
         for (size_t i = 0; i < n; ++i) {
             result[i * n + i] += 1;
         }
     }
+    return true;
 }
 
 jnResult jnaModes_FindTurns(const jnaModes* m, const jnaModalSequence* s, jnaModalTurns* turns, jnError* error)
@@ -249,10 +249,11 @@ jnResult jnaModes_FindTurns(const jnaModes* m, const jnaModalSequence* s, jnaMod
     turns->halves = jnaArena_Give(&arena, (int64_t)(intervals * n * n), sizeof(float));
     double* work = jnaArena_Take(&arena, (int64_t)(n * n), 3 * sizeof(double));
     JN_TRY(jnaArena_Check(&arena, "the rotations of frames", error));
-    jnaUseOneBlasThread();
     for (size_t i = 0; i < intervals; ++i) {
         FindTurn(m, s, (int)i, work);
-        Exponentiate(work, n, work + n * n, work + 2 * n * n);
+        if (!Exponentiate(work, n, work + n * n, work + 2 * n * n)) {
+            JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the rotations of frames"));
+        }
         for (size_t k = 0; k < n * n; ++k) {
             turns->rates[i * n * n + k] = (float)(work[k] * 2 / s->dt);
             turns->halves[i * n * n + k] = (float)work[n * n + k];

@@ -5,14 +5,19 @@
 #include "base/path.h"
 #include "jounce/character.h"
 
-#include <assimp/version.h>
-#include <cairo.h>
 #include <dirent.h>
-#include <dnnl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/cholmod.h>
+#ifdef JNA_HAVE_ASSIMP
+#include <assimp/version.h>
+#endif
+#ifdef JNA_HAVE_CAIRO
+#include <cairo.h>
+#endif
+#ifdef JNA_HAVE_ONEDNN
+#include <dnnl.h>
+#endif
 
 enum { MOST_REASONS = 12 };
 
@@ -207,18 +212,30 @@ void jnaReport_Timings(Report* r)
     jnaReport_EndSection(r);
 }
 
+// Of the parts that this build has.
+static void WritePartVersions(FILE* out)
+{
+#ifdef JNA_HAVE_ASSIMP
+    fprintf(out, ", Assimp %u.%u", aiGetVersionMajor(), aiGetVersionMinor());
+#endif
+#ifdef JNA_HAVE_CAIRO
+    fprintf(out, ", cairo %s", cairo_version_string());
+#endif
+#ifdef JNA_HAVE_ONEDNN
+    const dnnl_version_t* dnnl = dnnl_version();
+    fprintf(out, ", oneDNN %d.%d.%d", dnnl->major, dnnl->minor, dnnl->patch);
+#endif
+    (void)out;
+}
+
 void jnaReport_Settings(Report* r)
 {
     FILE* out = r->out;
-    const dnnl_version_t* dnnl = dnnl_version();
     jnaReport_BeginSection(r, "settings", "Settings and versions");
-    fprintf(out,
-        "<p id=\"versions\">Jounce %s, files of version %d; Assimp %u.%u, cairo %s, CHOLMOD %d.%d.%d, jansson %s, "
-        "oneDNN "
-        "%d.%d.%d.</p>\n",
-        jnVersion(), (int)JN_ASSET_VERSION, aiGetVersionMajor(), aiGetVersionMinor(), cairo_version_string(),
-        CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION, JANSSON_VERSION, dnnl->major, dnnl->minor,
-        dnnl->patch);
+    fprintf(out, "<p id=\"versions\">Jounce %s, files of version %d; jansson %s", jnVersion(), (int)JN_ASSET_VERSION,
+        JANSSON_VERSION);
+    WritePartVersions(out);
+    fputs(".</p>\n", out);
     fputs("<details id=\"manifest\"><summary>manifest.yaml, all that was set</summary>\n<pre>", out);
     jnaReport_Text(out, r->manifestText);
     fputs("</pre></details>\n", out);

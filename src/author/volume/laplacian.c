@@ -3,13 +3,12 @@
 //   L_ij = sum over tetrahedra e of  k_e V_e grad(phi_i) . grad(phi_j)
 //
 // which is the cotangent form written with gradients of the hat functions. Held nodes are taken out of the system: with
-// f the free and c the held nodes, L_ff x_f = b_f - L_fc x_c. CHOLMOD orders by nested dissection (METIS, which is
-// seeded and repeats itself) and factors by supernodes. Its BLAS is kept to one thread and right-hand sides go through
-// it in blocks of a fixed width, one block to a thread: so no sum depends on how many threads there are.
+// f the free and c the held nodes, L_ff x_f = b_f - L_fc x_c. Right-hand sides go through the factor in blocks of a
+// fixed width, one block to a thread: so no sum depends on how many threads there are.
 #include "volume/laplacian.h"
 
 #include "base/affine.h"
-#include "base/blas.h"
+#include "base/cholesky.h"
 #include "volume/laplacian_internal.h"
 #include "volume/node_pattern.h"
 
@@ -19,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Right-hand sides per call of CHOLMOD: wide enough for matrix products, small enough to share out 31 of them.
+// Right-hand sides of a thread at a time: small enough to share out 31 of them.
 enum { BLOCK = 8 };
 
 struct jnaLaplacian {
@@ -29,9 +28,9 @@ struct jnaLaplacian {
     int* freeIndex;         // [nodeCount], place in the free system, or -1
     jnaNodePattern pattern; // all nodes, the full symmetric matrix
     double* entries;        // [rowStarts[nodeCount]] of the pattern
-    cholmod_common common;
-    cholmod_sparse* matrix; // free system, lower triangle
-    cholmod_factor* factor;
+    jnaArena memory;
+    jnaSparse matrix; // free system, lower triangle
+    jnaCholesky factor;
 };
 
 double jnaHatGradients(const double* nodes, const int32_t* corners, double gradients[4][3])
@@ -102,9 +101,8 @@ static void Assemble(jnaLaplacian* l, const jnaLaplacianDef* def)
 // The free part's lower triangle, by columns. Symmetric, so a column is a row.
 static void FillFreeMatrix(jnaLaplacian* l)
 {
-    int* starts = l->matrix->p;
-    int* rows = l->matrix->i;
-    double* values = l->matrix->x;
+    int *starts = l->matrix.starts, *rows = l->matrix.rows;
+    double* values = l->matrix.values;
     int count = 0, column = 0;
     for (int n = 0; n < l->nodeCount; ++n) {
         if (l->freeIndex[n] < 0) {
@@ -121,20 +119,9 @@ static void FillFreeMatrix(jnaLaplacian* l)
     starts[column] = count;
 }
 
-static void Configure(cholmod_common* common)
+static jnResult Fail(jnResult result, int nodes, jnError* error)
 {
-    jnaUseOneBlasThread();
-    cholmod_start(common);
-    common->print = 0;
-    common->supernodal = CHOLMOD_SUPERNODAL;
-    common->final_ll = 1;
-    common->nmethods = 1;
-    common->method[0].ordering = CHOLMOD_METIS;
-}
-
-static jnResult Fail(const cholmod_common* common, int nodes, jnError* error)
-{
-    if (common->status == CHOLMOD_OUT_OF_MEMORY || common->status == CHOLMOD_TOO_LARGE) {
+    if (result == jn_outOfMemory) {
         return jnFail(error, jn_outOfMemory, "out of memory to factor a Laplacian of %d nodes", nodes);
     }
     return jnFail(error, jn_badData,
@@ -144,19 +131,13 @@ static jnResult Fail(const cholmod_common* common, int nodes, jnError* error)
 // Numeric factorisation of what is in the free matrix.
 static jnResult FactorMatrix(jnaLaplacian* l, jnError* error)
 {
-    jnaUseOneBlasThread();
-    cholmod_common* common = &l->common;
-    cholmod_factorize(l->matrix, l->factor, common);
-    if (common->status != CHOLMOD_OK || l->factor->minor < l->factor->n) {
-        return Fail(common, l->nodeCount, error);
-    }
+    jnResult result = jnaCholesky_Factor(&l->factor, &l->matrix);
     // Rounding can leave a tiny positive pivot where an exact one is 0; nothing of a mesh is that ill-conditioned.
     static const double WORST_CONDITION = 1e-14;
-    if (l->freeCount > 0 && !(cholmod_rcond(l->factor, common) > WORST_CONDITION)) {
-        common->status = CHOLMOD_NOT_POSDEF;
-        return Fail(common, l->nodeCount, error);
+    if (result == jn_ok && l->freeCount > 0 && !(jnaCholesky_Condition(&l->factor) > WORST_CONDITION)) {
+        result = jn_badData;
     }
-    return jn_ok;
+    return result == jn_ok ? jn_ok : Fail(result, l->nodeCount, error);
 }
 
 static jnResult Check(const jnaLaplacianDef* def, jnError* error)
@@ -176,14 +157,6 @@ static jnResult Check(const jnaLaplacianDef* def, jnError* error)
     return jn_ok;
 }
 
-cholmod_factor* jnaAnalyzeMatrix(cholmod_sparse* matrix, cholmod_common* common)
-{
-    cholmod_factor* factor = NULL;
-#pragma omp critical(metis)
-    factor = cholmod_analyze(matrix, common);
-    return factor;
-}
-
 jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian, jnError* error)
 {
     *laplacian = NULL;
@@ -195,7 +168,6 @@ jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian
     if (l == NULL) {
         return jnFail(error, jn_outOfMemory, "out of memory for a Laplacian");
     }
-    Configure(&l->common);
     l->nodeCount = def->nodeCount;
     l->tetrahedronCount = def->tetrahedronCount;
     l->threads = def->threads;
@@ -211,14 +183,17 @@ jnResult jnaCreateLaplacian(const jnaLaplacianDef* def, jnaLaplacian** laplacian
         l->freeIndex[n] = def->held != NULL && def->held[n] != 0 ? -1 : l->freeCount++;
     }
     Assemble(l, def);
-    size_t size = (size_t)l->freeCount,
-           half = ((size_t)l->pattern.rowStarts[def->nodeCount] + (size_t)def->nodeCount) / 2;
-    l->matrix = cholmod_allocate_sparse(size, size, half + 1, 1, 1, -1, CHOLMOD_REAL, &l->common);
-    if (l->matrix != NULL) {
+    int64_t half = ((int64_t)l->pattern.rowStarts[def->nodeCount] + def->nodeCount) / 2;
+    l->matrix.size = l->freeCount;
+    l->matrix.starts = jnaArena_Take(&l->memory, (int64_t)l->freeCount + 1, sizeof(int));
+    l->matrix.rows = jnaArena_Take(&l->memory, half + 1, sizeof(int));
+    l->matrix.values = jnaArena_Take(&l->memory, half + 1, sizeof(double));
+    bool analyzed = false;
+    if (!l->memory.failed) {
         FillFreeMatrix(l);
-        l->factor = jnaAnalyzeMatrix(l->matrix, &l->common);
+        analyzed = jnaCreateCholesky(&l->matrix, NULL, &l->factor);
     }
-    result = l->factor != NULL ? FactorMatrix(l, error) : Fail(&l->common, l->nodeCount, error);
+    result = analyzed ? FactorMatrix(l, error) : Fail(jn_outOfMemory, l->nodeCount, error);
     if (result == jn_ok) {
         *laplacian = l;
         return jn_ok;
@@ -250,9 +225,8 @@ void jnaDestroyLaplacian(jnaLaplacian* l)
     if (l == NULL) {
         return;
     }
-    cholmod_free_sparse(&l->matrix, &l->common);
-    cholmod_free_factor(&l->factor, &l->common);
-    cholmod_finish(&l->common);
+    jnaReleaseArena(&l->memory);
+    jnaDestroyCholesky(&l->factor);
     free(l->freeIndex);
     jnaDestroyNodePattern(&l->pattern);
     free(l->entries);
@@ -276,35 +250,24 @@ static void FillLoad(const jnaLaplacian* l, const double* loads, const double* v
     }
 }
 
-// One block of columns. The factor is only read; what CHOLMOD writes is in its own `common`.
+// One block of columns. False: out of memory.
 static bool SolveBlock(const jnaLaplacian* l, int count, const double* loads, double* values)
 {
-    cholmod_common common;
-    Configure(&common);
     size_t n = (size_t)l->nodeCount, size = (size_t)l->freeCount;
-    cholmod_dense* right = cholmod_allocate_dense(size, (size_t)count, size, CHOLMOD_REAL, &common);
-    cholmod_dense* solution = NULL;
-    if (right != NULL) {
-        double* x = right->x;
-        for (int c = 0; c < count; ++c) {
-            FillLoad(l, loads != NULL ? loads + (size_t)c * n : NULL, values + (size_t)c * n, x + (size_t)c * size);
-        }
-        solution = cholmod_solve(CHOLMOD_A, l->factor, right, &common);
+    jnaArena arena = {0};
+    double* x = jnaArena_Take(&arena, (int64_t)count * l->freeCount, sizeof(double));
+    for (int c = 0; x != NULL && c < count; ++c) {
+        FillLoad(l, loads != NULL ? loads + (size_t)c * n : NULL, values + (size_t)c * n, x + (size_t)c * size);
     }
-    if (solution != NULL) {
-        const double* x = solution->x;
-        for (int c = 0; c < count; ++c) {
-            for (size_t i = 0; i < n; ++i) {
-                if (l->freeIndex[i] >= 0) {
-                    values[(size_t)c * n + i] = x[(size_t)c * size + (size_t)l->freeIndex[i]];
-                }
+    bool good = x != NULL && jnaCholesky_Solve(&l->factor, count, x);
+    for (int c = 0; good && c < count; ++c) {
+        for (size_t i = 0; i < n; ++i) {
+            if (l->freeIndex[i] >= 0) {
+                values[(size_t)c * n + i] = x[(size_t)c * size + (size_t)l->freeIndex[i]];
             }
         }
     }
-    bool good = solution != NULL;
-    cholmod_free_dense(&right, &common);
-    cholmod_free_dense(&solution, &common);
-    cholmod_finish(&common);
+    jnaReleaseArena(&arena);
     return good;
 }
 
@@ -327,9 +290,9 @@ jnResult jnaLaplacian_Solve(const jnaLaplacian* l, int count, const double* load
                : jnFail(error, jn_outOfMemory, "out of memory to solve a Laplacian of %d nodes", l->nodeCount);
 }
 
-const cholmod_factor* jnaLaplacian_Cholesky(const jnaLaplacian* l)
+const jnaCholesky* jnaLaplacian_Cholesky(const jnaLaplacian* l)
 {
-    return l->factor;
+    return &l->factor;
 }
 
 void jnaLaplacian_FreeNodes(const jnaLaplacian* l, int32_t* nodes)

@@ -7,12 +7,12 @@
 // alone. The last term lets long thin limbs come to rest on skinning. Vertices at one place are one unknown, and so is
 // a whole piece (jna_skinPiece), which rides on the flesh as it is. What no tetrahedron carries hangs on the nearest
 // flesh by springs of the same kind; flesh that other joints move counts as farther away. Rigid skin does not move. The
-// matrix is factored once; solves are done here and not by CHOLMOD, so that threads can share the factor.
+// matrix is factored once; the solves are small and done here, on a copy of the factor without its zeros.
 #include "volume/skin_extension.h"
 
 #include "base/affine.h"
 #include "base/arena.h"
-#include "base/blas.h"
+#include "base/cholesky.h"
 #include "base/try.h"
 #include "base/union.h"
 #include "character/point_tree.h"
@@ -22,8 +22,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <suitesparse/cholmod.h>
 
 // In mean edges of the tetrahedra: over which the displacement of limbs without flesh of their own fades, within which
 // loose parts hang on flesh, and how short such a hanger is against the weights of the skin.
@@ -383,17 +381,18 @@ static jnResult ListKnown(Setup* s, jnError* error)
     return jn_ok;
 }
 
-// Lower triangle as triplets, the diagonal first.
-static cholmod_sparse* Assemble(const Setup* s, cholmod_common* common)
+// Lower triangle, the diagonal first. False: out of memory.
+static bool Assemble(const Setup* s, jnaArena* arena, jnaSparse* matrix)
 {
     const jnaSkinExtension* x = s->extension;
-    size_t n = (size_t)x->unknownCount;
-    cholmod_triplet* t = cholmod_allocate_triplet(n, n, n + (size_t)s->edgeCount, -1, CHOLMOD_REAL, common);
-    if (t == NULL) {
-        return NULL;
+    int count = x->unknownCount;
+    int64_t most = (int64_t)count + s->edgeCount;
+    int* rows = jnaArena_Take(arena, most, sizeof(int));
+    int* columns = jnaArena_Take(arena, most, sizeof(int));
+    double* values = jnaArena_Take(arena, most, sizeof(double));
+    if (arena->failed) {
+        return false;
     }
-    int *rows = t->i, *columns = t->j;
-    double* values = t->x;
     for (int g = 0; g < x->groupCount; ++g) {
         int32_t u = x->unknownOf[g];
         if (u >= 0) {
@@ -403,7 +402,6 @@ static cholmod_sparse* Assemble(const Setup* s, cholmod_common* common)
             values[u] = x->pull[g] + s->areas[g] / (reach * reach) + 1e-9;
         }
     }
-    t->nnz = n;
     for (int e = 0; e < s->edgeCount; ++e) {
         int32_t a = x->unknownOf[s->edges[e].a], b = x->unknownOf[s->edges[e].b];
         double weight = s->edges[e].weight;
@@ -414,36 +412,41 @@ static cholmod_sparse* Assemble(const Setup* s, cholmod_common* common)
             }
         }
         if (a >= 0 && b >= 0) {
-            rows[t->nnz] = a > b ? a : b;
-            columns[t->nnz] = a > b ? b : a;
-            values[t->nnz++] = -weight;
+            rows[count] = a > b ? a : b;
+            columns[count] = a > b ? b : a;
+            values[count++] = -weight;
         }
     }
-    cholmod_sparse* matrix = cholmod_triplet_to_sparse(t, 0, common);
-    cholmod_free_triplet(&t, common);
-    return matrix;
+    return jnaCompressSparse(arena, x->unknownCount, count, rows, columns, values, matrix);
 }
 
-// Copies the factor, packed and by columns, into memory that threads may share.
-static jnResult TakeFactor(jnaSkinExtension* x, const cholmod_factor* factor, jnError* error)
+// Copies the factor by columns; the zeros of its supernodes stay out.
+static jnResult TakeFactor(jnaSkinExtension* x, const jnaCholesky* factor, jnError* error)
 {
-    const int *starts = factor->p, *counts = factor->nz, *rows = factor->i, *order = factor->Perm;
-    const double* values = factor->x;
     int64_t total = 0;
-    for (int c = 0; c < x->unknownCount; ++c) {
-        total += counts[c];
+    for (int64_t i = 0; i < factor->valueStarts[factor->superCount]; ++i) {
+        total += factor->values[i] != 0;
     }
     x->order = jnaArena_Take(&x->arena, x->unknownCount, sizeof(int32_t));
     x->columnStarts = jnaArena_Take(&x->arena, x->unknownCount + 1, sizeof(int32_t));
-    x->rows = jnaArena_Take(&x->arena, total, sizeof(int32_t));
+    x->rows = jnaArena_Take(&x->arena, total <= INT32_MAX ? total : -1, sizeof(int32_t));
     x->values = jnaArena_Take(&x->arena, total, sizeof(double));
     JN_PASS(jnaArena_Check(&x->arena, "the skin of a volume", error));
-    for (int c = 0; c < x->unknownCount; ++c) {
-        x->order[c] = order[c];
-        x->columnStarts[c + 1] = x->columnStarts[c] + counts[c];
-        for (int i = 0; i < counts[c]; ++i) {
-            x->rows[x->columnStarts[c] + i] = rows[starts[c] + i];
-            x->values[x->columnStarts[c] + i] = values[starts[c] + i];
+    int used = 0;
+    for (int s = 0; s < factor->superCount; ++s) {
+        const int32_t* rows = factor->rows + factor->rowStarts[s];
+        int count = (int)(factor->rowStarts[s + 1] - factor->rowStarts[s]);
+        for (int c = factor->supers[s]; c < factor->supers[s + 1]; ++c) {
+            const double* column =
+                factor->values + factor->valueStarts[s] + (size_t)(c - factor->supers[s]) * (size_t)count;
+            x->order[c] = factor->order[c];
+            for (int r = c - factor->supers[s]; r < count; ++r) {
+                if (column[r] != 0) {
+                    x->rows[used] = rows[r];
+                    x->values[used++] = column[r];
+                }
+            }
+            x->columnStarts[c + 1] = used;
         }
     }
     return jn_ok;
@@ -454,30 +457,23 @@ static jnResult Factor(Setup* s, jnError* error)
     if (s->extension->unknownCount == 0) {
         return jn_ok;
     }
-    cholmod_common common;
-    jnaUseOneBlasThread();
-    cholmod_start(&common);
-    common.print = 0;
-    common.supernodal = CHOLMOD_SIMPLICIAL;
-    common.final_asis = 0;
-    common.final_ll = 1;
-    common.final_super = 0;
-    common.nmethods = 1;
-    common.method[0].ordering = CHOLMOD_AMD;
     jnResult result = jn_ok;
-    cholmod_sparse* matrix = Assemble(s, &common);
-    cholmod_factor* factor = matrix != NULL ? cholmod_analyze(matrix, &common) : NULL;
-    if (factor == NULL || !cholmod_factorize(matrix, factor, &common)) {
+    jnaArena arena = {0};
+    jnaSparse matrix = {0};
+    jnaCholesky factor = {0};
+    if (!Assemble(s, &arena, &matrix) || !jnaCreateCholesky(&matrix, NULL, &factor)) {
         JN_TRY(jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume"));
     }
-    if (common.status != CHOLMOD_OK || factor->minor < factor->n) {
-        JN_TRY(jnFail(error, jn_badData, "the skin of the volume has no smooth displacement"));
+    jnResult factored = jnaCholesky_Factor(&factor, &matrix);
+    if (factored != jn_ok) {
+        JN_TRY(factored == jn_outOfMemory
+                   ? jnFail(error, jn_outOfMemory, "out of memory for the skin of a volume")
+                   : jnFail(error, jn_badData, "the skin of the volume has no smooth displacement"));
     }
-    JN_TRY(TakeFactor(s->extension, factor, error));
+    JN_TRY(TakeFactor(s->extension, &factor, error));
 done:
-    cholmod_free_factor(&factor, &common);
-    cholmod_free_sparse(&matrix, &common);
-    cholmod_finish(&common);
+    jnaDestroyCholesky(&factor);
+    jnaReleaseArena(&arena);
     return result;
 }
 

@@ -1,6 +1,5 @@
 // Every allocation of ours in making and moving flesh fails once: the call ends in a result that says so, nothing
-// crashes, nothing leaks into the next round. Allocations inside CHOLMOD and METIS are left alone: the latter ends the
-// process when it gets none. Left out under the sanitizers, which own malloc themselves.
+// crashes, nothing leaks into the next round. Left out under the sanitizers, which own malloc themselves.
 #include "helpers/fleshes.h"
 
 #include <errno.h>
@@ -93,7 +92,7 @@ static void MakingAndMovingFleshSurvivesEveryFailure(void** state)
     int failures = 0;
     for (long k = 0;; ++k) {
         jnError error = {0};
-        assert_true(k < 1000);
+        assert_true(k < 20000);
         countdown = k;
         jnResult result = MakeAndMove(&error);
         bool met = countdown < 0;
@@ -102,9 +101,11 @@ static void MakingAndMovingFleshSurvivesEveryFailure(void** state)
             assert_int_equal(result, jn_ok);
             break;
         }
-        assert_int_equal(result, jn_outOfMemory);
-        assert_non_null(strstr(error.message, "out of memory"));
-        failures++;
+        if (result != jn_ok) { // where Newton's direction finds no memory, another is taken
+            assert_int_equal(result, jn_outOfMemory);
+            assert_non_null(strstr(error.message, "out of memory"));
+            failures++;
+        }
     }
     print_message("%d failures met\n", failures);
     assert_true(failures >= 40);

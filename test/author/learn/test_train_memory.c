@@ -1,5 +1,5 @@
 // Every allocation of ours in training, judging, keeping and encoding a network fails once: the call ends in a result
-// that says so, nothing crashes, nothing leaks into the next round. Those inside oneDNN and OpenBLAS are left alone.
+// that says so, nothing crashes, nothing leaks into the next round. Those inside oneDNN are left alone.
 #include "helpers/failing_memory.h"
 #include "helpers/network_scene.h"
 #include "helpers/support.h"

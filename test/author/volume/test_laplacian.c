@@ -236,7 +236,7 @@ static void ThreadsChangeNoByte(void** state)
     DestroyTestVolume(&test);
 }
 
-// METIS draws from the one rand() of the process: made at the same time, Laplacians must still be what they are alone.
+// Made at the same time, Laplacians are what they are alone.
 static void MadeTogetherIsAsMadeAlone(void** state)
 {
     (void)state;
