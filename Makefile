@@ -108,7 +108,7 @@ cluster-test: build
 packages: build
 	@cd build/release && cpack -B ../packages
 
-VERSION := $(shell sed -n 's/^project(jounce VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+VERSION := $(shell sed -n 's/^project.jounce VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 release: build
 	@tools/release.sh build/release build/release-$(VERSION)
 
