@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from ctypes import POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int32
+from ctypes import POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int8, c_int32
 from ctypes import c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any, Dict, List, Type
 
@@ -299,6 +299,77 @@ class CharacterLoop(Structure):
     _fields_ = [("poses", POINTER(Pose)), ("frameCount", c_int), ("h", c_float)]
 
 
+class AssetCounts(Structure):
+    _fields_ = [
+        (name, c_int32)
+        for name in (
+            "joints vertices fileVertices normals triangles parts clips components modes weights targets hitVertices "
+            "isLinear weightsArePairs"
+        ).split()
+    ]
+
+
+class ModeReport(Structure):
+    _fields_ = [(name, c_float) for name in ("kinetic", "elastic", "weight", "shown", "force")]
+
+
+class CharacterReport(Structure):
+    _fields_ = [
+        ("seconds", c_double),
+        ("steps", c_uint32),
+        ("components", c_int32),
+        ("modes", c_int32),
+        ("kinetic", c_double),
+        ("elastic", c_double),
+        ("limited", c_int32),
+        ("held", c_int32),
+        ("joint", c_int32),
+        ("resets", c_uint64),
+        ("badPoses", c_uint64),
+    ]
+
+
+class BoneMatch(Structure):
+    _fields_ = [("bone", c_int32), ("found", c_int32)]
+
+
+class EngineSpace(Structure):
+    _fields_ = [("axes", c_int8 * 3), ("signs", c_int8 * 3), ("unit", c_float)]
+
+
+class ImportedVertices(Structure):
+    _fields_ = [
+        ("positions", c_void_p),
+        ("uvs", c_void_p),
+        ("count", c_int),
+        ("tolerance", c_float),
+        ("allocator", Allocator),
+    ]
+
+
+class Collider(Structure):
+    _fields_ = [
+        ("shape", c_int),
+        ("joint", c_int32),
+        ("position", c_float * 3),
+        ("rotation", c_float * 4),
+        ("radius", c_float),
+        ("half", c_float * 3),
+    ]
+
+
+class Contact(Structure):
+    _fields_ = [
+        ("collider", c_int32),
+        ("vertex", c_int32),
+        ("point", c_float * 3),
+        ("normal", c_float * 3),
+        ("depth", c_float),
+        ("beyond", c_float),
+        ("force", c_float * 3),
+    ]
+
+
 # Every struct of jnAbi(), by the name that it has in C.
 STRUCTS: Dict[str, Type[Structure]] = {
     "jn" + struct.__name__: struct
@@ -323,12 +394,20 @@ STRUCTS: Dict[str, Type[Structure]] = {
         AssetMorphs,
         Asset,
         AssetDef,
+        AssetCounts,
         AssetSection,
         Pose,
         CharacterDef,
         CharacterInput,
         CharacterOutput,
         CharacterLoop,
+        ModeReport,
+        CharacterReport,
+        BoneMatch,
+        EngineSpace,
+        ImportedVertices,
+        Collider,
+        Contact,
     )
 }
 

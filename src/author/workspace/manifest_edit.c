@@ -364,7 +364,10 @@ static jnResult Apply(Text* t, const jnaManifestChange* change)
     }
     if (change->mask != NULL) {
         bool on = change->mask[0] != '\0';
-        snprintf(quoted, sizeof(quoted), on ? "\"%s\"" : "", change->mask);
+        quoted[0] = '\0';
+        if (on) {
+            snprintf(quoted, sizeof(quoted), "\"%s\"", change->mask);
+        }
         JN_PASS(SetInSection(t, "springs", "mode", on ? "mask" : "fitted"));
         JN_PASS(SetInSection(t, "springs", "mask", quoted));
     }
