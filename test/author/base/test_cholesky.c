@@ -151,7 +151,7 @@ static void TheFactorIsTheDenseOne(void** state)
 static void WhatIsNotPositiveDefiniteIsRefused(void** state)
 {
     (void)state;
-    static const double wrong[] = {-40, NAN};
+    static const double wrong[] = {-40, (double)NAN};
     for (int i = 0; i < 2; ++i) {
         jnaSparse m = MakeGrid(6, 1, 0.1);
         jnaCholesky f;

@@ -78,8 +78,9 @@ static void TheManifestsRegionsStayAsTheyAre(void** state)
     def.regions = &belly;
     def.regionCount = 1;
     Calibrate(&test, &def, NULL);
-    double young = YoungOf(&test, jna_regionBelly); // smoothed with what is around it
-    assert_true(young > 18000 && young < 40000);
+    double young = YoungOf(&test, jna_regionBelly); // smoothed with what is around it, and tied at the groins
+    print_message("belly %.1f kPa\n", 1e-3 * young);
+    assert_true(young > 18000 && young < 60000);
     DestroyTestVolume(&test);
 }
 
