@@ -272,7 +272,7 @@ static void NoLimitOnMemoryMakesAVerbSpin(void** state)
         "springs run --targets good.npy --dt 0.03 --stiffness 100 --damping 5 -o out.npy",
         "springs fit --dt 0.03 --sequence good.npy good.npy -o fit"};
     int refused = 0, done = 0, early = 0;
-    for (int megabytes = 100; megabytes <= 600; megabytes += megabytes < 400 ? 50 : 100) {
+    for (int megabytes = 60; megabytes <= 600; megabytes += megabytes < 100 ? 10 : megabytes < 400 ? 100 : 200) {
         for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); ++i) {
             char cap[128];
             Do("rm -rf x far && cp -r w far");

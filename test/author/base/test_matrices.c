@@ -82,7 +82,7 @@ static void EigenvectorsAreRowsAndRise(void** state)
         }
         ASSERT_NEAR(length, 1, 1e-12);
     }
-    matrix[5] = NAN;
+    matrix[5] = (double)NAN;
     assert_int_equal(jnaFindEigenvectors(CHAIN, matrix, values), jn_badData);
     free(matrix);
 }
