@@ -261,7 +261,7 @@ static void WhatCannotBeIsRefused(void** state)
     TestFlesh flesh = MakeTestFlesh(SOFT);
     Create(&flesh, false);
     jnError error = {0};
-    jnaCollider bad[4] = {Ball(-1, 0, 0, 0), Ball(NAN, 0, 0, 0), Ball(1, 0, HUGE_VAL, 0), Ball(1, 0, 0, 0)};
+    jnaCollider bad[4] = {Ball(-1, 0, 0, 0), Ball((double)NAN, 0, 0, 0), Ball(1, 0, HUGE_VAL, 0), Ball(1, 0, 0, 0)};
     bad[3].joint = 2;
     for (int i = 0; i < 4; ++i) {
         assert_int_equal(jnaFleshSolver_SetColliders(flesh.solver, &bad[i], 1, &error), jn_badArgument);
