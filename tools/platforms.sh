@@ -149,6 +149,7 @@ write_stub_headers() {
     cat >"$stubs/math.h" <<'C'
 #pragma once
 #define INFINITY __builtin_inff()
+#define HUGE_VAL __builtin_inf()
 #define HUGE_VALF __builtin_inff()
 double sqrt(double), fabs(double), fmod(double, double), floor(double), fmin(double, double), fmax(double, double);
 float sqrtf(float), fabsf(float), fminf(float, float), fmaxf(float, float), ceilf(float), copysignf(float, float);
@@ -157,15 +158,17 @@ C
 #pragma once
 #include <stddef.h>
 void *memcpy(void*, const void*, size_t), *memmove(void*, const void*, size_t), *memset(void*, int, size_t);
-int memcmp(const void*, const void*, size_t), strcmp(const char*, const char*);
+int memcmp(const void*, const void*, size_t), strcmp(const char*, const char*), strncmp(const char*, const char*, size_t);
 size_t strlen(const char*);
-char* strcpy(char*, const char*);
+size_t strspn(const char*, const char*);
+char *strcpy(char*, const char*), *strchr(const char*, int), *strrchr(const char*, int);
 C
     cat >"$stubs/stdlib.h" <<'C'
 #pragma once
 #include <stddef.h>
 void *malloc(size_t), *calloc(size_t, size_t);
 void free(void*), exit(int), abort(void);
+void qsort(void*, size_t, size_t, int (*)(const void*, const void*));
 int atoi(const char*);
 C
     cat >"$stubs/stdio.h" <<'C'
@@ -175,7 +178,7 @@ C
 typedef struct FILE FILE;
 extern FILE *stdout, *stderr;
 FILE* fopen(const char*, const char*);
-int fclose(FILE*), fprintf(FILE*, const char*, ...), fputs(const char*, FILE*), puts(const char*), vsnprintf(char*, size_t, const char*, va_list);
+int fclose(FILE*), fprintf(FILE*, const char*, ...), fputs(const char*, FILE*), puts(const char*), snprintf(char*, size_t, const char*, ...), vsnprintf(char*, size_t, const char*, va_list);
 size_t fread(void*, size_t, size_t, FILE*), fwrite(const void*, size_t, size_t, FILE*);
 C
     printf '#pragma once\n#define assert(condition) ((void)(condition))\n' >"$stubs/assert.h"
