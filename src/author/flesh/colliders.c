@@ -330,7 +330,9 @@ jnResult jnaLookAtColliders(jnaFleshSolver* solver, bool again, jnError* error)
             pair->aim = same ? t->pairs[from].aim : 0;
         }
     }
-    memmove(t->pairs, t->pairs + old, (size_t)used * sizeof(*t->pairs));
+    if (used > 0) { // else there may be no list yet
+        memmove(t->pairs, t->pairs + old, (size_t)used * sizeof(*t->pairs));
+    }
     t->pairCount = used;
     return jn_ok;
 }
