@@ -94,7 +94,7 @@ if(NOT JOUNCE_SANITIZE AND JOUNCE_AUTHOR AND JOUNCE_SIMD)
         endforeach()
         # It takes both cores, so it begins: later one of them would have to wait for the other.
         set_tests_properties(project/web_viewer project/web_studio PROPERTIES PROCESSORS 2 COST 400)
-        set_tests_properties(project/web_studio PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive TIMEOUT 3600)
+        set_tests_properties(project/web_studio PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive TIMEOUT 1500)
         set_tests_properties(project/web_package PROPERTIES COST 150)
         set_tests_properties(project/web_glb PROPERTIES ENVIRONMENT OMP_WAIT_POLICY=passive COST 100)
         # On the page that the report's test leaves.

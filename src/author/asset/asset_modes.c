@@ -318,7 +318,9 @@ static void FillModes(const Writer* w, jnAssetMode* modes, uint16_t* drivers)
     }
 }
 
-// What of a vertex' flesh an impulse there moves: the mass with which its shapes come closest to its projections.
+// What of a vertex' flesh an impulse there moves: the mass with which its shapes come closest to its projections. At the
+// edge of a mask both are nearly 0.
+#define HEAVIEST 1e3
 static void FillMasses(const Writer* w, float* masses)
 {
     size_t vertices = (size_t)w->m->vertexCount;
@@ -331,7 +333,7 @@ static void FillMasses(const Writer* w, float* masses)
                 square += (double)u[a] * (double)u[a] / w->m->masses[k];
             }
         }
-        masses[w->place[v]] = square > 0 ? (float)fmax(product / square, 0.0) : 0.0f;
+        masses[w->place[v]] = square > 0 ? (float)fmin(fmax(product / square, 0.0), HEAVIEST) : 0.0f;
     }
 }
 
