@@ -1,5 +1,6 @@
 // Where each function of the C API is in the npm package: a member of one of its classes, or why it is not there.
 const none = (why) => ({ why });
+const engines = none('for engines with other axes, units and names; three.js and Babylon.js have those of the file');
 const alone = none('springs without a character, for arrays of one\'s own');
 const memory = none('memory is the module\'s');
 
@@ -22,6 +23,12 @@ export const PARITY = {
   jnCharacter_SetTeleportThreshold: 'Character.setTeleportThreshold', jnCharacter_SetStrength: 'Character.setStrength',
   jnCharacter_AddImpulse: 'Character.addImpulseAt', jnCharacter_AddImpulseSphere: 'Character.addImpulse',
   jnCharacter_TuneModes: 'Character.tuneModes', jnCharacter_TuneMode: 'Character.tuneMode', jnCharacter_ScaleModeCaps: 'Character.scaleModeCaps', jnCharacter_SetMask: 'Character.setMask',
+  jnCharacter_SetColliders: none('colliders are not in the package yet'), jnCharacter_Contacts: none('colliders are not in the package yet'),
+  jnCharacter_Describe: none('the viewer has its own curves'),
+  jnAsset_Counts: none('for bindings that mirror structs'), jnAsset_Joint: none('for bindings that mirror structs'),
+  jnAsset_MatchBones: engines, jnAsset_DescribeBones: engines, jnAsset_MatchVertices: engines, jnMakeEngineSpace: engines,
+  jnEngineSpace_Points: engines, jnEngineSpace_Directions: engines, jnEngineSpace_Rotations: engines, jnEngineSpace_Scales: engines,
+  jnEngineSpace_Matrices: engines,
   jnCharacter_SnapshotSize: 'Character.save', jnCharacter_Save: 'Character.save', jnCharacter_Restore: 'Character.restore',
   jnCharacter_ResetCount: 'Character.resetCount', jnCharacter_BadPoseCount: 'Character.badPoseCount',
 
