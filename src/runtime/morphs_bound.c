@@ -26,6 +26,8 @@
 // elements.
 #define QUIET 0.77f
 enum { SQUARINGS = 6 };
+// Up to it a ratio may be taken for what is certainly not below it: its power vanishes beside that of the knee.
+#define NEAR 0.75f
 // Beyond it all amplitudes are scaled back first, so that powers of ratios are floats.
 #define FAR 3.5f
 
@@ -76,10 +78,21 @@ static float Measure(const jnMorphs* m, const jnBound* b, int block, const float
         .outputs = &out,
         .count = 1});
     float most = 0.0f;
-    for (int i = 0; i < JN_LANES; ++i) { // apart from the largest, so that it can be done for several at once
-        float s = scales[i];
-        const float own[JN_BOUND_ROWS] = {s * d[0][i], s * d[1][i], s * d[2][i], s * d[3][i], s * d[4][i], s * d[5][i]};
-        ratios[i] = jnBoundRatio(own, b->low, b->high);
+    for (int i = 0; i < JN_LANES; ++i) { // apart from the others, so that it can be done for several at once
+        float a = scales[i] * d[0][i], u = scales[i] * d[1][i], v = scales[i] * d[2][i];
+        float c = scales[i] * d[3][i], p = scales[i] * d[4][i], q = scales[i] * d[5][i];
+        float half = 0.5f * (a - c), shear = 0.5f * (u + v);
+        float folded = (sqrtf(half * half + shear * shear) - 0.5f * (a + c)) / b->low;
+        float stretched = sqrtf(a * a + u * u + v * v + c * c + p * p + q * q) / b->high;
+        ratios[i] = folded > stretched ? folded : stretched;
+    }
+    for (int i = 0; i < JN_LANES; ++i) { // few are near their bound
+        if (!(ratios[i] <= NEAR)) {
+            float s = scales[i];
+            const float own[JN_BOUND_ROWS] = {
+                s * d[0][i], s * d[1][i], s * d[2][i], s * d[3][i], s * d[4][i], s * d[5][i]};
+            ratios[i] = jnBoundRatio(own, b->low, b->high);
+        }
     }
     for (int i = 0; i < JN_LANES; ++i) {
         most = ratios[i] <= most ? most : ratios[i]; // what is not a number stays one
