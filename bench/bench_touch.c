@@ -133,7 +133,7 @@ static Outcome Compare(Played* p, const jnbPress* press)
     (void)jnCharacter_Contacts(p->character, &contact, 1);
     for (size_t v = 0; v < (size_t)a->vertexCount; ++v) {
         size_t own = a->order != NULL ? (size_t)a->order[v] : v;
-        double at[3], normal[3], area = (double)p->scene.areas[own];
+        double at[3], normal[3], area = p->scene.areas[own];
         for (size_t k = 0; k < 3; ++k) {
             double truth = (double)p->dents[3 * own + k];
             double dent = (double)p->positions[3 * v + k] - (double)p->still[3 * v + k];

@@ -6,6 +6,7 @@
 #include "base/try.h"
 #include "character/figure.h"
 #include "character/import.h"
+#include "modes/touch.h"
 #include "volume/bones.h"
 #include "volume/tetrahedralize.h"
 #include "volume/weights.h"
@@ -33,31 +34,6 @@ static jnResult MakeRest(jnbTouchScene* s, jnError* error)
     return jn_ok;
 }
 
-static void MeasureSkin(jnbTouchScene* s)
-{
-    const jnaCharacter* c = &s->character;
-    for (int t = 0; t < c->triangleCount; ++t) {
-        double corners[3][3], area[3];
-        int32_t vertices[3];
-        for (size_t k = 0; k < 9; ++k) {
-            vertices[k / 3] = c->weld[c->triangles[3 * (size_t)t + k / 3]];
-            corners[k / 3][k % 3] = (double)c->positions[3 * (size_t)vertices[k / 3] + k % 3];
-        }
-        jnaAreaVector(corners[0], corners[1], corners[2], area);
-        for (size_t k = 0; k < 9; ++k) {
-            s->normals[3 * (size_t)vertices[k / 3] + k % 3] += (float)area[k % 3];
-            s->areas[vertices[k / 3]] += k % 3 == 0 ? (float)(jnaLength(area) / 6) : 0.0f;
-        }
-    }
-    for (int v = 0; v < c->vertexCount; ++v) {
-        float* n = s->normals + 3 * (size_t)v;
-        float length = sqrtf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-        for (int k = 0; k < 3; ++k) {
-            n[k] = length > 0.0f ? n[k] / length : 0.0f;
-        }
-    }
-}
-
 static jnResult FillScene(jnbTouchScene* s, jnError* error)
 {
     jnaVolumeDef def = jnaDefaultVolumeDef();
@@ -75,15 +51,15 @@ static jnResult FillScene(jnbTouchScene* s, jnError* error)
     JN_PASS(jnaCreateFlesh(&flesh, &s->flesh, error));
     JN_PASS(jnaCreateFleshSolver(s->flesh, &s->solver, error));
     size_t vertices = (size_t)s->character.vertexCount;
-    s->normals = calloc(3 * vertices, sizeof(float));
-    s->areas = calloc(vertices, sizeof(float));
+    s->normals = calloc(3 * vertices, sizeof(double));
+    s->areas = calloc(vertices, sizeof(double));
     s->still = calloc(3 * vertices, sizeof(float));
     s->nodes = calloc(3 * (size_t)s->volume.nodeCount, sizeof(double));
     if (s->normals == NULL || s->areas == NULL || s->still == NULL || s->nodes == NULL) {
         snprintf(error->message, sizeof(error->message), "out of memory for the benchmark");
         return error->code = jn_outOfMemory;
     }
-    MeasureSkin(s);
+    jnaMeasureSkin(&s->character, s->normals, s->areas);
     jnaFleshReport report;
     JN_PASS(jnaFleshSolver_Pose(s->solver, &s->rest, 0, s->nodes, &report, error));
     jnaFleshSolver_Surface(s->solver, &s->rest, 0, s->nodes, s->still);
@@ -134,7 +110,7 @@ static void DrawPress(const jnbTouchScene* s, uint64_t* state, jnbPress* press)
     } while (!IsThick(s, v));
     double out[3], up[3] = {0, 1, 0}, turn[4], roll[4], all[4];
     for (size_t k = 0; k < 3; ++k) {
-        out[k] = (double)s->normals[3 * (size_t)v + k] + TILT * Between(state, -0.5, 0.5);
+        out[k] = s->normals[3 * (size_t)v + k] + TILT * Between(state, -0.5, 0.5);
     }
     jnaNormalize(out);
     jnaQuat_Between(up, out, turn);

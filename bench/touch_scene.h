@@ -15,8 +15,8 @@ typedef struct jnbTouchScene {
     jnaClip rest;
     jnaFlesh* flesh;
     jnaFleshSolver* solver;
-    float* normals; // [vertexCount][3], of the rest surface
-    float* areas;   // [vertexCount], m2
+    double* normals; // [vertexCount][3], of the rest surface
+    double* areas;   // [vertexCount], m2
     float* still;   // [vertexCount][3], the surface without a press
     double* nodes;
 } jnbTouchScene;

@@ -10,13 +10,10 @@
 #include "runtime/for_author.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 
 enum { MOST_UPLOAD = 512 << 20, MOST_TEXTURES = 256 << 20 };
 
@@ -180,13 +177,6 @@ static jnResult FindFolder(jncStudio* s, const char* path, jnError* error)
 
 static jnResult Serve(jncStudio* s, const jnaFolder* viewer, int port, bool anyPort, bool opens, jnError* error)
 {
-    sigset_t ends;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    sigaddset(&ends, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &ends, NULL);
-    signal(SIGPIPE, SIG_IGN);
     jnaServerDef def = jnaDefaultServerDef();
     def.port = port;
     def.documents = viewer->documents;
@@ -197,27 +187,9 @@ static jnResult Serve(jncStudio* s, const jnaFolder* viewer, int port, bool anyP
     def.bodyLimit = MOST_UPLOAD;
     def.readsMemory = true;
     def.user = s;
-    jnaServer* server;
-    jnResult result = jnaStartServer(&def, &server, error);
-    if (result != jn_ok && anyPort) {
-        def.port = 0;
-        result = jnaStartServer(&def, &server, error);
-    }
-    if (result != jn_ok) {
-        return result;
-    }
-    char address[128];
-    snprintf(address, sizeof(address), "http://127.0.0.1:%d/?token=%s", jnaServer_Port(server), s->token);
-    printf("Open %s in a browser. Ctrl-C stops the studio.\n", address);
-    fflush(stdout);
-    if (opens) {
-        jncOpenBrowser(address);
-    }
-    while (sigtimedwait(&ends, NULL, &(struct timespec){.tv_sec = 1}) < 0) {
-        jnaServer_Sweep(server);
-    }
-    jnaStopServer(server);
-    return jn_ok;
+    char query[96];
+    snprintf(query, sizeof(query), "?token=%s", s->token);
+    return jncServe(&def, anyPort, opens, query, ". Ctrl-C stops the studio.", error);
 }
 
 static void DestroyStudio(jncStudio* s)

@@ -164,9 +164,9 @@ void jncOpenBrowser(const char* address)
     }
 }
 
-// Serves until Ctrl-C. Signals are blocked before the server's thread starts, so that only this wait sees them.
-static jnResult Serve(const View* view, int port, bool anyPort, bool opens, jnError* error)
+jnResult jncServe(jnaServerDef* def, bool anyPort, bool opens, const char* query, const char* what, jnError* error)
 {
+    // Blocked before the server's thread starts, so that only the wait below sees them.
     sigset_t ends;
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
@@ -175,6 +175,31 @@ static jnResult Serve(const View* view, int port, bool anyPort, bool opens, jnEr
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
     signal(SIGPIPE, SIG_IGN);
 
+    jnaServer* server;
+    jnResult result = jnaStartServer(def, &server, error);
+    if (result != jn_ok && anyPort) {
+        def->port = 0;
+        result = jnaStartServer(def, &server, error);
+    }
+    if (result != jn_ok) {
+        return result;
+    }
+    char address[128];
+    snprintf(address, sizeof(address), "http://127.0.0.1:%d/%s", jnaServer_Port(server), query);
+    printf("Open %s in a browser%s\n", address, what);
+    fflush(stdout);
+    if (opens) {
+        jncOpenBrowser(address);
+    }
+    while (sigtimedwait(&ends, NULL, &(struct timespec){.tv_sec = 1}) < 0) {
+        jnaServer_Sweep(server);
+    }
+    jnaStopServer(server);
+    return jn_ok;
+}
+
+static jnResult Serve(const View* view, int port, bool anyPort, bool opens, jnError* error)
+{
     union {
         const jncMotions* from;
         void* to;
@@ -185,27 +210,9 @@ static jnResult Serve(const View* view, int port, bool anyPort, bool opens, jnEr
     def.documentCount = view->viewer.count + 2;
     def.answer = jncAnswerMotion;
     def.user = user.to;
-    jnaServer* server;
-    jnResult result = jnaStartServer(&def, &server, error);
-    if (result != jn_ok && anyPort) {
-        def.port = 0;
-        result = jnaStartServer(&def, &server, error);
-    }
-    if (result != jn_ok) {
-        return result;
-    }
-    char address[64];
-    snprintf(address, sizeof(address), "http://127.0.0.1:%d/", jnaServer_Port(server));
-    printf("Open %s in a browser to see '%s'. Ctrl-C stops the server.\n", address, view->file.asset->name);
-    fflush(stdout);
-    if (opens) {
-        jncOpenBrowser(address);
-    }
-    while (sigtimedwait(&ends, NULL, &(struct timespec){.tv_sec = 1}) < 0) {
-        jnaServer_Sweep(server);
-    }
-    jnaStopServer(server);
-    return jn_ok;
+    char what[JN_NAME_LENGTH + 64];
+    snprintf(what, sizeof(what), " to see '%s'. Ctrl-C stops the server.", view->file.asset->name);
+    return jncServe(&def, anyPort, opens, "", what, error);
 }
 
 // Writes the page for any web server, the simulated motion packed.

@@ -18,6 +18,10 @@ jnResult jncFindViewer(const char* given, char path[JNA_PATH_LENGTH], jnError* e
 /// Opens an address in a browser where there is a screen and xdg-open; says nothing where not.
 void jncOpenBrowser(const char* address);
 
+/// Serves until Ctrl-C, on any port where the wanted one is taken and anyPort is set. Prints the address, with `query` after
+/// it and `what` behind "in a browser".
+jnResult jncServe(jnaServerDef* def, bool anyPort, bool opens, const char* query, const char* what, jnError* error);
+
 /// Whether a path names a model that `jounce new --from` reads, by its ending.
 bool jncIsModel(const char* path);
 

@@ -39,9 +39,10 @@ void jnaDestroyTouch(jnaTouch* touch)
     *touch = (jnaTouch){0};
 }
 
-static void MeasureSkin(Skin* s)
+void jnaMeasureSkin(const jnaCharacter* c, double* normals, double* areas)
 {
-    const jnaCharacter* c = s->c;
+    memset(normals, 0, 3 * (size_t)c->vertexCount * sizeof(double));
+    memset(areas, 0, (size_t)c->vertexCount * sizeof(double));
     for (int t = 0; t < c->triangleCount; ++t) {
         double corners[3][3], area[3];
         int32_t vertices[3];
@@ -51,12 +52,12 @@ static void MeasureSkin(Skin* s)
         }
         jnaAreaVector(corners[0], corners[1], corners[2], area);
         for (size_t i = 0; i < 9; ++i) {
-            s->normals[3 * (size_t)vertices[i / 3] + i % 3] += area[i % 3];
-            s->areas[vertices[i / 3]] += i % 3 == 0 ? jnaLength(area) / 6 : 0;
+            normals[3 * (size_t)vertices[i / 3] + i % 3] += area[i % 3];
+            areas[vertices[i / 3]] += i % 3 == 0 ? jnaLength(area) / 6 : 0;
         }
     }
     for (int v = 0; v < c->vertexCount; ++v) {
-        jnaNormalize(s->normals + 3 * (size_t)v);
+        jnaNormalize(normals + 3 * (size_t)v);
     }
 }
 
@@ -221,7 +222,7 @@ jnResult jnaFindTouch(
     for (int i = 0; i < jnaElastic_FreeCount(elastic); ++i) {
         s.places[jnaElastic_FreeNodes(elastic)[i]] = i;
     }
-    MeasureSkin(&s);
+    jnaMeasureSkin(s.c, s.normals, s.areas);
     JN_TRY(FindDepths(v, c, touch->depths, error));
     FindPushed(&s);
     touch->probeCount = ChooseProbes(&s, spacing, touch->probes);

@@ -21,3 +21,6 @@ void jnaDestroyTouch(jnaTouch* touch);
 /// Solves linear elasticity about the rest pose for every probe. Loads are cones on skin that faces as the probe does.
 jnResult jnaFindTouch(const jnaVolume* volume, const jnaCharacter* character, double spacing, const jnaWatch* watch,
     jnaTouch* touch, jnError* error);
+
+/// Unit normals of the rest surface, and each vertex' part of its area. normals: [vertexCount][3]; areas: [vertexCount], m2.
+void jnaMeasureSkin(const jnaCharacter* character, double* normals, double* areas);
